@@ -194,6 +194,30 @@ def in_lambda(p, v):
     p.x[v] = f(v)
 
 
+def calls_itself(p, v):
+    p.x[v] = 1
+    return calls_itself(p, v - 1) if v > 0 else 0
+
+
+def inner_calls_itself(p, v):
+    def down(n):
+        return down(n - 1) if n else 0
+
+    p.x[v] = down(v)
+
+
+def lambda_calls_itself(p, v):
+    down = lambda n: down(n - 1) if n else 0
+    p.x[v] = down(v)
+
+
+def inner_star(p, v):
+    def first(a, b=2, *c):
+        return a + b
+
+    p.x[v] = first(v)
+
+
 REFUSED = {
     literal_list: ("list", 1), comprehension: ("list", 2), literal_dict: ("dict", 1), dict_comprehension: ("dict", 1),
     literal_set: ("set", 1), in_set: ("set", 1), generator_expression: ("generator", 1), starred: ("star", 1),
@@ -204,6 +228,8 @@ REFUSED = {
     draws: ("random", 1), numpy_draws: ("random", 1), array: ("arrays", 1), reduces: ("arrays", 1),
     in_lambda: ("list", 1), array_by_name: ("arrays", 1), draws_by_name: ("random", 1), close: ("math", 1),
     close_by_name: ("math", 1), counts_bits: ("math", 1), wide: ("wide", 1), wide_in_tuple: ("wide", 1),
+    calls_itself: ("recursion", 2), inner_calls_itself: ("recursion", 1), lambda_calls_itself: ("recursion", 1),
+    inner_star: ("inner", 1),
 }  # fmt: skip
 
 
@@ -269,6 +295,47 @@ def test_a_helper_is_named_with_who_calls_it(backend):
     line = inspect.getsourcelines(helper)[1] + 1
     with pytest.raises(fr.FunctorError, match=rf"helper \(.*test_rules.py:{line}\), called by by_helper, uses lists"):
         fr.compute(p, fr.Frontier.all(p.graph), by_helper)
+
+
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+RULE_OF_TWO = (factorial, helper)
+
+
+def by_factorial(p, v):
+    p.x[v] = factorial(v)
+
+
+def by_tuple(p, v):
+    p.x[v] = RULE_OF_TWO[0](v)
+
+
+@pytest.mark.parametrize("fn", [by_factorial, by_tuple], ids=lambda fn: fn.__name__)
+def test_a_helper_that_calls_itself(backend, fn):
+    p = problem(backend(fr.path(5)))
+    line = inspect.getsourcelines(factorial)[1] + 1
+    with pytest.raises(fr.FunctorError, match=rf"factorial \(.*:{line}\), called by {fn.__name__}, uses recursion"):
+        fr.compute(p, fr.Frontier.all(p.graph), fn)
+
+
+def test_helpers_that_call_each_other(backend):
+    """On cpu this was an error of LLVM's: symbols that it could not find."""
+
+    def up(p, n):
+        return down(p, n - 1) if n > 0 else p.x[0]
+
+    def down(p, n):
+        return up(p, n - 1) if n > 0 else 2
+
+    def fn(p, v):
+        p.x[v] = up(p, v)
+
+    p = problem(backend(fr.path(5)))
+    line = inspect.getsourcelines(up)[1] + 1
+    with pytest.raises(fr.FunctorError, match=rf"up \(.*:{line}\), called by fn, uses recursion"):
+        fr.compute(p, fr.Frontier.all(p.graph), fn)
 
 
 # -- what is not refused ------------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ class Copies:
     Parameters
     ----------
     jit : callable
-        ``jit(function, recursive)`` makes a plain function compilable; ``recursive`` says whether it calls itself.
+        ``jit(function)`` makes a plain function compilable.
     """
 
-    def __init__(self, jit: Callable[[types.FunctionType, bool], Any]) -> None:
+    def __init__(self, jit: Callable[[types.FunctionType], Any]) -> None:
         self._jit = jit
         self._jitted: dict[str, Any] = {}
 
@@ -35,8 +35,8 @@ class Copies:
         if made is None:
             copy = part.copy(f"{plain(part.function.__name__)}_{part.fingerprint[:12]}")
             copy.__module__ = "frontier.functors.functor"
-            made = self._jitted[part.fingerprint] = self._jit(copy, part.recursive)
-            part.fill(copy, self)  # after it is known: it may call itself
+            made = self._jitted[part.fingerprint] = self._jit(copy)
+            part.fill(copy, self)
         return made
 
     def forget(self, part: Captured) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from frontier.functors.functor import line_of, location
 
-__all__ = ["MISSING", "Captured", "Items", "Names", "Refusal"]
+__all__ = ["MISSING", "Captured", "Items", "Names", "Refusal", "calls_in"]
 
 #: Stands for what a name means that has no value.
 MISSING: Any = object()
@@ -58,11 +58,6 @@ class Captured:
         parts = self.reached()
         numbers = {part: i for i, part in enumerate(parts)}
         return hashlib.sha256(repr([_numbered(part.text, numbers) for part in parts]).encode()).hexdigest()
-
-    @cached_property
-    def recursive(self) -> bool:
-        """Whether it, or a function that it calls, calls itself, directly or not."""
-        return any(part in other.reached() for part in self.reached() for other in part.calls)
 
     def reached(self) -> list[Captured]:
         """The function and all that it calls, directly or through others."""
@@ -117,6 +112,14 @@ class Items:
 
     kind: type
     values: list[Any]
+
+
+def calls_in(value: Any) -> list[Captured]:
+    """The functions that what a function takes from outside is, or holds."""
+    if isinstance(value, Captured):
+        return [value]
+    held = value.values.values() if isinstance(value, Names) else value.values if isinstance(value, Items) else ()
+    return [call for each in held for call in calls_in(each)]
 
 
 def _rebuilt(value: Any, function: Callable[[Captured], Any]) -> Any:

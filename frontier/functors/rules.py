@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import inspect
 import math
 import sys
 import types
@@ -17,11 +18,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FunctorError
+from frontier.functors.captured import calls_in
 from frontier.functors.functor import inner_codes, line_of, location
 from frontier.functors.numbers import fits
+
+if TYPE_CHECKING:
+    from frontier.functors.captured import Captured
 
 __all__ = ["RULES", "Rule", "check_rules", "check_value", "offences", "place_of", "unknown_field"]
 
@@ -49,7 +54,9 @@ RULES = {
     "list": Rule("lists and comprehensions", "use a tuple, a loop, or a field of the problem"),
     "dict": Rule("dicts", "use a field of the problem, or `if` and `elif`"),
     "set": Rule("sets", "use a tuple, as in `x in (1, 2)`"),
+    "recursion": Rule("recursion (a call of itself, directly or through others)", "use a loop, or a field as a stack"),
     "generator": Rule("generators, `yield` and `await`", "use a loop"),
+    "inner": Rule("`*` and `**` among the arguments of a function inside it", "name each argument"),
     "star": Rule("starred assignments (`a, *b = ...`)", "name each element"),
     "match": Rule("patterns with structure in `match`", "match numbers only"),
     "walrus": Rule("assignments within expressions (`:=`)", "assign on a line of its own"),
@@ -148,10 +155,14 @@ def offences(code: types.CodeType) -> tuple[tuple[str, int], ...]:
     found = []
     for part in inner_codes(code):
         steps = list(_instructions(part))
+        if part is not code and part.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+            found.append(("inner", part.co_firstlineno))
         spared = sum(_makes_tuple(step) for step, _ in steps)  # lists that become tuples at once, as in (*a, b)
         for i, (step, line) in enumerate(steps):
             after = steps[i + 1][0].opname if i + 1 < len(steps) else ""
             rule = _rule(step, after, steps[i - 1][0] if i else None, part is code, part)
+            if step.opname == "STORE_DEREF" and _names_itself([step for step, _ in steps[max(i - 3, 0) : i]], step):
+                rule = "recursion"
             if rule == "list" and spared:
                 spared -= 1
             elif rule == "try":  # by the line of except or finally
@@ -159,6 +170,13 @@ def offences(code: types.CodeType) -> tuple[tuple[str, int], ...]:
             elif rule:
                 found.append((rule, line))
     return tuple(found)
+
+
+def _names_itself(before: list[dis.Instruction], store: dis.Instruction) -> bool:
+    """Whether what is stored is a function inside this one that uses the variable which it is stored in."""
+    made = any(step.opname == "MAKE_FUNCTION" for step in before)
+    codes = [step.argval for step in before if isinstance(step.argval, types.CodeType)]
+    return made and any(store.argval in code.co_freevars for code in codes[-1:])
 
 
 def _makes_tuple(step: dis.Instruction) -> bool:
@@ -238,6 +256,14 @@ def _names(fn: types.FunctionType) -> Iterator[tuple[str, int]]:
                 yield rule, line
 
 
+def _recursion(part: Captured) -> Iterator[tuple[str, int]]:
+    """Offences of the calls by which a function comes back to itself."""
+    code = part.code
+    for name, value in (*part.names.items(), *zip(code.co_freevars, part.cells, strict=True)):
+        if any(part in called.reached() for called in calls_in(value)):
+            yield "recursion", line_of(code, name) or code.co_firstlineno
+
+
 def _content(cell: types.CellType) -> Any:
     try:
         return cell.cell_contents
@@ -275,14 +301,14 @@ def _of_function(value: Any) -> str:
 # ---- checks ---------------------------------------------------------------------------------------------------
 
 
-def check_rules(fn: Callable[..., Any], parts: list[Callable[..., Any]], looking: bool) -> bool:
+def check_rules(fn: Callable[..., Any], parts: list[Captured], looking: bool) -> bool:
     """Raise FunctorError if a functor, or a function that it calls, does what none may do.
 
     Parameters
     ----------
     fn : function
         The functor.
-    parts : list of function
+    parts : list of Captured
         The functor and the functions that it calls, directly or through others.
     looking : bool
         Whether what helps to look at a program is let through.
@@ -293,9 +319,9 @@ def check_rules(fn: Callable[..., Any], parts: list[Callable[..., Any]], looking
         Whether something was let through.
     """
     looks = False
-    for part in parts:
-        assert isinstance(part, types.FunctionType)
-        found = sorted((*offences(part.__code__), *_names(part)), key=lambda one: one[1])
+    for captured in parts:
+        part = captured.function
+        found = sorted((*offences(part.__code__), *_names(part), *_recursion(captured)), key=lambda one: one[1])
         for rule, line in found:
             if RULES[rule].looking and looking:
                 looks = True

@@ -60,7 +60,11 @@ class Reader:
             self.ir = compiler.run_frontend(fn)
         except (errors.NumbaError, errors.UnsupportedBytecodeError, NotImplementedError, AssertionError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise FunctorError(f"{location(fn)}: functors cannot do this: {reason}") from None
+            line = getattr(getattr(error, "loc", None), "line", None)
+            raise FunctorError(
+                f"{location(fn, line)}: functors cannot do this: {reason} (see what a functor may do in the "
+                "documentation)"
+            ) from None
         self.definitions = self.ir._definitions
         self.named: set[str] = set()
         self.line, self.target = 0, ""  # of the statement at hand

@@ -65,12 +65,14 @@ def check_plain(fn: Callable[..., Any], p: Problem) -> tuple[list[Callable[..., 
 
     Unlike :func:`check_functor` this asks nothing of a problem in it.
     """
-    parts = [fn, *helpers(fn)]
+    captures = Captures((fn,))
+    reached = captures.parts[fn].reached()
+    parts: list[Callable[..., Any]] = [part.function for part in reached]
     for part in parts:
         _check_globals(part)
     looking = p.graph.placement.backend.interprets
-    looks = check_rules(fn, parts, looking)
-    return parts, looks | Captures((fn,)).check(looking)
+    looks = check_rules(fn, reached, looking)
+    return parts, looks | captures.check(looking)
 
 
 def _check_indices(name: str, field: Field, used: str, parts: list[Callable[..., Any]]) -> None:

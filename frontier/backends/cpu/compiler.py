@@ -76,7 +76,7 @@ def _library(written: Written, name: str) -> Any:
 # ---- functors ------------------------------------------------------------------------------------------
 
 
-jitted = Copies(lambda fn, recursive: njit(pipeline_class=FunctorCompiler, **OPTIONS)(fn))
+jitted = Copies(lambda fn: njit(pipeline_class=FunctorCompiler, **OPTIONS)(fn))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------

@@ -171,7 +171,4 @@ def _copies() -> Any:
 
     cuda = _numba("numba.cuda")
 
-    def jit(fn: Callable[..., Any], recursive: bool) -> Any:
-        return cuda.jit(device=True, forceinline=not recursive)(fn)
-
-    return Copies(jit)
+    return Copies(cuda.jit(device=True, forceinline=True))
