@@ -11,6 +11,7 @@ from typing import Any
 
 from frontier import checkout as checkout
 from frontier import launched as launched
+from frontier.forks import busy as _busy
 
 __version__ = "0.1.0.dev0"
 
@@ -100,12 +101,13 @@ __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        value = getattr(importlib.import_module(_EXPORTS[name]), name)
-    elif name in _MODULES:
-        value = importlib.import_module(f"frontier.{name}")
-    else:
+    if name not in _EXPORTS and name not in _MODULES:
         raise AttributeError(f"module 'frontier' has no attribute {name!r}")
+    with _busy():
+        if name in _EXPORTS:
+            value = getattr(importlib.import_module(_EXPORTS[name]), name)
+        else:
+            value = importlib.import_module(f"frontier.{name}")
     globals()[name] = value
     return value
 

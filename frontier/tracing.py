@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from frontier.atomic_write import replacing
+from frontier.forks import renewed
 
 __all__ = [
     "RankTotal", "Row", "Trace", "acting_as", "active", "add", "add_compile", "add_lost", "add_ranks", "add_row",
@@ -26,7 +27,7 @@ _open: list[Trace] = []
 #: For which rank this thread works, and in which pass: facts of all its rows.
 _acting = threading.local()
 #: Parts that are threads of one process add to the same sums.
-_adding = threading.Lock()
+_adding = renewed(threading.Lock())
 
 
 @dataclass(frozen=True)

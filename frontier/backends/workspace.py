@@ -16,6 +16,7 @@ import numpy as np
 
 from frontier import tracing
 from frontier.backends import codes
+from frontier.forks import renewed
 from frontier.graph.sparse_offsets import SparseOffsets
 from frontier.lowering.frontier_state import SMALL, FrontierState
 from frontier.lowering.loops import Program
@@ -34,7 +35,7 @@ __all__ = ["MADE", "Code", "Workspace", "code_for", "register_role", "remembered
 AnyProgram = TypeVar("AnyProgram", bound=Program)
 
 _pool: weakref.WeakKeyDictionary[Graph, list[Workspace]] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = renewed(threading.Lock())
 
 #: Workspaces that a graph keeps for later runs.
 KEPT = 2

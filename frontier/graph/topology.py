@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontier.errors import GraphError
+from frontier.forks import renewed
 from frontier.graph.packed import PackedIds
 from frontier.graph.sparse_offsets import SparseOffsets
 from frontier.memory.disk import File, file_of, reading
@@ -97,7 +98,7 @@ class Topology:
         self.recipes: dict[str, Callable[[], Any]] = {}  # by name, for graphs made of others
         self.divided: Any = None  # what a graph in parts is made of, see frontier.backends.ranks.parts
         self.spread: Any = None  # how edges lie in the memories of several GPUs, frontier.backends.devices.spreading
-        self.lock = threading.RLock()  # making one derived value may ask for another
+        self.lock = renewed(threading.RLock())  # making one derived value may ask for another
 
     @property
     def targets(self) -> Array:

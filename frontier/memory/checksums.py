@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import GraphError
+from frontier.forks import renewed
 
 if TYPE_CHECKING:
     from frontier.memory.disk import File
@@ -45,7 +46,7 @@ class Checksums:
         self._threads: ThreadPoolExecutor | None = None
         self._begun: dict[int, Future[None]] = {}  # by these threads
         self._sure: set[int] = set()
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
         #: Whether all blocks are as noted.
         self.done = False
 

@@ -23,6 +23,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
+from frontier.forks import held
 from frontier.memory import limits
 
 __all__ = ["Range", "begin", "end"]
@@ -35,13 +36,9 @@ CAPACITY = 1024
 LOW, HIGH, READERS, LOST = range(4)
 WORDS = 4
 
-_lock = threading.RLock()
+_lock = held(threading.RLock())  # a forked child must not begin with a lock that a thread holds which it does not have
 _free = list(range(CAPACITY - 1, -1, -1))
 _tried = False
-
-# A child process must not begin with a lock that a thread holds which it does not have.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 class _Action(ctypes.Structure):

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from frontier.forks import busy
 from frontier.memory import limits
 from frontier.native.cache import say_once
 
@@ -32,13 +33,15 @@ def apart(make: Callable[[], Made]) -> Made:
     """
     limited = limits.address_space_left() is not None
     if threading.current_thread() is not threading.main_thread() or _compiling() or limited:
-        return make()
+        with busy():
+            return make()
     found: list[tuple[Any, BaseException | None]] = []
     done, context = threading.Event(), contextvars.copy_context()
 
     def work() -> None:
         try:
-            found.append((context.run(make), None))
+            with busy():
+                found.append((context.run(make), None))
         except BaseException as error:  # raised again below
             found.append((None, error))
         finally:
@@ -51,7 +54,8 @@ def apart(make: Callable[[], Made]) -> Made:
         thread.start()
     except RuntimeError:  # no room
         _running.discard(thread)
-        return make()
+        with busy():
+            return make()
     while not done.wait(0.1):  # for not every interruption ends a wait
         pass
     value, error = found.pop()

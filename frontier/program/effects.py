@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from frontier.errors import FunctorError
+from frontier.forks import busy
 from frontier.functors.captures import Captures
 from frontier.native.cache import cache_folder, keep, kept
 from frontier.native.machine_code import numba_version
@@ -141,11 +142,12 @@ def effects(fn: Callable[..., Any]) -> Effects:
 
 
 def _read(fn: Callable[..., Any]) -> Effects:
-    from frontier.program.effect_analysis import Reader  # which is seldom needed
-
     made = Effects()
     names = fn.__code__.co_varnames[1 : fn.__code__.co_argcount]
-    Reader(fn, {0: "problem", **{i: ("index", name) for i, name in enumerate(names, 1)}}, made, ()).read()
+    with busy():
+        from frontier.program.effect_analysis import Reader  # which is seldom needed
+
+        Reader(fn, {0: "problem", **{i: ("index", name) for i, name in enumerate(names, 1)}}, made, ()).read()
     return made
 
 

@@ -10,6 +10,7 @@ import copy
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from frontier.errors import FrontierError
+from frontier.forks import busy
 from frontier.memory.disk import reading
 from frontier.memory.placement import Computing, Placement, backend_of
 from frontier.memory.shortage import explained
@@ -74,11 +75,13 @@ def start(
         raise _no_schedule(schedule)
     given = _DEFAULT if schedule is None else schedule.resolved()
     backend = p.graph.placement.backend
-    if not backend.takes_order and _has_order(step):
-        step = expansion[0](step, p, given)
-    _check(step, p)
-    with reading(p.graph._topology.files() if p.graph.placement.edges is not None else ()):
-        begun: Execution = backend.start(step, p, f, given)
+    files = p.graph._topology.files() if p.graph.placement.edges is not None else ()
+    with busy():
+        if not backend.takes_order and _has_order(step):
+            step = expansion[0](step, p, given)
+        _check(step, p)
+        with reading(files):
+            begun: Execution = backend.start(step, p, f, given)
     return begun
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from frontier.forks import renewed
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Topology, moved_offsets
 from frontier.memory import sparse
@@ -25,7 +26,7 @@ __all__ = ["Copies", "key_of"]
 NUMBERS = ("max_degree", "traits", "num_loops", "min_weight", "max_weight")
 
 #: Parts that are threads of one process share arrays of the graph.
-_copying = threading.Lock()
+_copying = renewed(threading.Lock())
 
 
 class Copies:
