@@ -27,7 +27,8 @@ _NAMES = {
     "frontier.batched_sources": "BatchedSources",
     "frontier.errors": (
         "BackendUnavailableError DeviceLostError DeviceMemoryError FrontierError FrontierWarning "
-        "FrontierMemoryError FunctorError GraphError NegativeWeightError NotConvergedError VerificationError"
+        "FrontierMemoryError FunctorError GraphError NegativeWeightError NotConvergedError RunTimeoutError "
+        "VerificationError"
     ),
     "frontier.program.frontiers": "Frontier",
     "frontier.functors.functor": "function",

@@ -22,6 +22,7 @@ from frontier.errors import (
     GraphError as GraphError,
     NegativeWeightError as NegativeWeightError,
     NotConvergedError as NotConvergedError,
+    RunTimeoutError as RunTimeoutError,
     VerificationError as VerificationError,
 )
 from frontier.functors.adjacency import (

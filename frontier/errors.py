@@ -19,6 +19,7 @@ __all__ = [
     "GraphError",
     "NegativeWeightError",
     "NotConvergedError",
+    "RunTimeoutError",
     "VerificationError",
 ]
 
@@ -71,6 +72,10 @@ class NotConvergedError(FrontierError):
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class RunTimeoutError(FrontierError, TimeoutError):
+    """A run has taken longer than its ``timeout``; it was stopped at a pass boundary, as by Ctrl-C."""
 
 
 class VerificationError(FrontierError, AssertionError):

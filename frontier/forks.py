@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 import warnings
-from functools import cache
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -31,6 +30,7 @@ _lock = threading.RLock()
 _busy: dict[int, int] = {}
 _renewed: WeakSet[Any] = WeakSet()
 _guards: list[Any] = []  # see held()
+_registered = False
 _taken: list[Any] = []  # these and numba's lock, while this process forks
 
 
@@ -123,15 +123,18 @@ def _begin() -> None:
     _go_on()
 
 
-@cache
 def _register() -> None:
     """Tell Python, once.
 
     What is registered last is called first. Others take locks at a fork that a thread which is waited for may need:
     those of the standard library are loaded first.
     """
+    global _registered
+    if _registered:
+        return
     import concurrent.futures.thread  # noqa: F401
     import logging  # noqa: F401
 
+    _registered = True
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_begin)

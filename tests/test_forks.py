@@ -1,4 +1,4 @@
-"""Children of a process that uses Frontier: forked, spawned, by pools and by joblib; docs/debugging.md has the table."""
+"""Children of a process that uses Frontier: forked, spawned, of pools and of joblib; docs/debugging.md promises it."""
 
 from __future__ import annotations
 

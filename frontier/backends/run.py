@@ -20,6 +20,8 @@ from frontier.lowering.frontier_state import ALL, BITS, HOW, QUEUE
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import reading
 from frontier.program.frontiers import Frontier
+from frontier.program.time_limit import check as check_time
+from frontier.program.time_limit import left
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -307,6 +309,8 @@ class LoopExecution:
         try:
             with deferred(patient=True) as pending:
                 while not self.done:
+                    seconds = left()
+                    words[at["nanoseconds"]] = NANOSECONDS if seconds is None else min(NANOSECONDS, int(seconds * 1e9))
                     words[at["budget"]] = -1 if passes is None else passes - (words[at["passes"]] - before)
                     self._call_reading()
                     if ring is not None:
@@ -314,6 +318,8 @@ class LoopExecution:
                     if self._handle() and words[at["passes"]] - before == passes:
                         break
                     pending.check()
+                    if not self.done:
+                        check_time(repr(self._step), self.passes)
         finally:
             self._give()
         return self.passes - before

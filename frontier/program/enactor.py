@@ -15,6 +15,7 @@ from frontier.program.loop import Sequence
 from frontier.program.problem import Problem
 from frontier.program.step import Step
 from frontier.program.taking import Elements, check_problem, frontier_of
+from frontier.program.time_limit import check, within
 
 if TYPE_CHECKING:
     from frontier.memory.placement import Placement
@@ -77,6 +78,7 @@ class Enactor:
         *,
         on_step: Callable[[Enactor], Any] | None = None,
         max_steps: int | None = None,
+        timeout: float | None = None,
     ) -> Problem:
         """Run from the beginning to the end; the problem holds the result.
 
@@ -88,9 +90,14 @@ class Enactor:
             Called after every pass; if it returns True the run pauses there (see :meth:`resume`).
         max_steps : int, optional
             More passes than this, over all loops, raise NotConvergedError.
+        timeout : float, optional
+            Seconds after which the run stops at the next pass boundary and raises RunTimeoutError. Compiling before the
+            first pass does not count. Not where several parts run a program together.
 
         Raises
         ------
+        RunTimeoutError
+            After ``timeout``. :meth:`resume` continues the run.
         NotConvergedError
             At ``max_steps``. :meth:`resume` continues the run.
         KeyboardInterrupt
@@ -98,21 +105,32 @@ class Enactor:
         """
         if not isinstance(self, Enactor):
             raise FrontierError("an enactor runs on a problem: BFS(problem).run(frontier), not BFS.run(frontier)")
-        _check_limits(on_step, max_steps)
+        self._check_limits(on_step, max_steps, timeout)
         self.passes = 0
         if type(self).step is not Enactor.step:
-            return self._run_steps(frontier, on_step, max_steps)
+            with within(timeout):
+                return self._run_steps(frontier, on_step, max_steps)
         self._execution = start(self.program(), self.problem, frontier, self.schedule)
-        return self.resume(on_step=on_step, max_steps=max_steps)
+        return self.resume(on_step=on_step, max_steps=max_steps, timeout=timeout)
 
     def resume(
-        self, *, on_step: Callable[[Enactor], Any] | None = None, max_steps: int | None = None
+        self,
+        *,
+        on_step: Callable[[Enactor], Any] | None = None,
+        max_steps: int | None = None,
+        timeout: float | None = None,
     ) -> Problem:
-        """Continue a run that was stopped at a pass boundary."""
-        _check_limits(on_step, max_steps)
+        """Continue a run that was stopped at a pass boundary; arguments and errors are those of :meth:`run`."""
+        self._check_limits(on_step, max_steps, timeout)
         execution = self._execution
         if execution is None or not self.paused:
             raise FrontierError("there is no run to go on with")
+        with within(timeout):
+            return self._go_on(execution, on_step, max_steps)
+
+    def _go_on(
+        self, execution: Execution, on_step: Callable[[Enactor], Any] | None, max_steps: int | None
+    ) -> Problem:
         while self._execution is not None:
             self._within(max_steps)
             left = None if max_steps is None else max_steps - self.passes
@@ -129,6 +147,8 @@ class Enactor:
                 self._execution = None
             elif stop:
                 break
+            else:
+                check(type(self).__name__, self.passes)
         return self.problem
 
     def explain(self, frontier: Elements | None = None, *, backend: Placement | str | None = None) -> str:
@@ -186,11 +206,22 @@ class Enactor:
             self.passes += 1
             if on_step is not None and on_step(self) is True:
                 break
+            if frontier:
+                check(type(self).__name__, self.passes)
         return self.problem
 
+    def _check_limits(self, on_step: Any, max_steps: Any, timeout: Any) -> None:
+        _check_limits(on_step, max_steps, timeout)
+        backend = self.problem.graph.placement.backend
+        if timeout is not None and backend.divides:
+            raise FrontierError(f"timeout={timeout!r}: the parts of {backend.name!r} stop together; use max_steps=")
 
-def _check_limits(on_step: Any, max_steps: Any) -> None:
+
+def _check_limits(on_step: Any, max_steps: Any, timeout: Any) -> None:
     """Raise FrontierError for arguments of a run that cannot be meant."""
+    known = isinstance(timeout, (int, float, np.integer, np.floating)) and not isinstance(timeout, bool)
+    if timeout is not None and not (known and timeout > 0):
+        raise FrontierError(f"timeout={timeout!r}: a number of seconds, more than 0")
     if on_step is not None and not callable(on_step):
         raise FrontierError(f"on_step={on_step!r}: a function of the enactor, called after every pass")
     if max_steps is not None and not isinstance(max_steps, (int, np.integer)):

@@ -118,7 +118,9 @@ def _widened(value: Any, widen: Any) -> Any:
 
 def _check(kind: Any) -> None:
     """Raise TypingError for what cannot be printed."""
-    inner = kind.types if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple) else (kind,)
+    inner: tuple[Any, ...] = (kind,)
+    if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+        inner = getattr(kind, "types")  # noqa: B009 - which stubs of numba's do not know
     if isinstance(kind, types.Optional):
         inner = (kind.type,)
     if inner != (kind,):

@@ -24,6 +24,7 @@ from frontier.program.frontiers import Frontier
 from frontier.program.loop import Loop, Sequence
 from frontier.program.over import count_over, frontier_over
 from frontier.program.step import Operator
+from frontier.program.time_limit import check as check_time
 
 if TYPE_CHECKING:
     from frontier.program.order import Order
@@ -322,6 +323,7 @@ class Interpretation:
                     self._look(pending)
                     if begun == passes:
                         break
+                    check_time(repr(self._step), self.passes)
                     begun += 1
                 try:
                     with reading(self._files, zeros=True, compares=self._compares):
