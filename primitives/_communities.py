@@ -3,10 +3,14 @@
 Vertices move in parallel. They are divided by hashing into classes, anew in every round; those of one class decide at
 the same time, on what the classes before have left, and then move. The weights of edges to each neighbouring community
 are added up in a hash table for each vertex.
+
+Weights are integers, and floats are rounded to such: sums of integers are the same in any order, so that what vertices
+choose does not depend on the number of threads.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -142,12 +146,14 @@ class CommunitiesResult:
         Modularity of these communities at the given resolution; 0 if the graph has no edge of positive weight.
     levels : int
         Number of graphs on which vertices have been moved: the given one, and smaller ones made of it.
+    resolution : float
     """
 
     label: NDArray[Any]
     count: int
     modularity: float
     levels: int
+    resolution: float
 
 
 def check(g: Graph, who: str, resolution: float, seed: int) -> None:
@@ -160,21 +166,49 @@ def check(g: Graph, who: str, resolution: float, seed: int) -> None:
 
 
 def weighted(g: Graph) -> Graph:
-    """Return the graph without columns, with weights of 1 if there are none, and parallel edges as one.
+    """Return the graph without columns, with weights of int64, 1 if there are none, and parallel edges as one.
 
-    Integer weights are added up in int64, where uint64 would become float64: GraphError if their sum is too large.
+    Sums of integers are the same in any order. No sum of these wraps, also if loops count twice: it is below 2**63.
     """
-    total = 0.0 if g.weights is None or g.weights.dtype.kind == "f" else float(g.weights.sum(dtype=np.float64))
-    if total >= 2**62:  # loops count twice
+    memory = g.placement.memory_of("edges")
+    weights = memory.full(g.num_slots, 1, np.int64) if g.weights is None else memory.moved(whole(g.weights))
+    h = fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement, check=False)
+    return h.contracted(g.placement.memory.xp.arange(g.num_vertices)) if bool(repeated(g).any()) else h
+
+
+def whole(weights: Any) -> Any:
+    """Return weights in proportion to the given ones, as int64 without a common divisor, with a sum below 2**62.
+
+    Floats become multiples of a power of two, of at most 2**-60 of their sum, to the nearest; that power depends on
+    nothing but the weights. GraphError if the sum of integers is too large.
+    """
+    if weights.dtype.kind == "f":
+        weights = _in_units(weights)
+    elif float(weights.sum(dtype=np.float64)) >= 2**62:
         raise GraphError("the sum of these integer weights may not fit into 64 bits: use weights of float64")
-    if bool(repeated(g).any()):
-        g = g.contracted(g.placement.memory.xp.arange(g.num_vertices))
-    weights = g.weights
-    if weights is None:
-        weights = g.placement.memory_of("edges").full(g.num_slots, 1, np.int64)
-    elif weights.dtype == np.uint64:
-        weights = weights.astype(np.int64)
-    return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement, check=False)
+    weights = weights.astype(np.int64, copy=False)
+    divisor = common_divisor(weights)
+    return weights // divisor if divisor > 1 else weights
+
+
+def _in_units(weights: Any) -> Any:
+    """Return floats as multiples of the least power of two by which their sum is below 2**61."""
+    xp, weights = namespace_of(weights), weights.astype(np.float64, copy=False)
+    bits = math.frexp(float(weights.max()) if len(weights) else 0.0)[1]  # each is less than 2**bits
+    above = int(xp.ceil(xp.ldexp(weights, 30 - bits)).astype(np.int64).sum())  # of integers, whatever the order
+    return xp.rint(xp.ldexp(weights, 91 - bits - above.bit_length()))
+
+
+def common_divisor(weights: Any) -> int:
+    """Return the greatest common divisor of integers that are not negative; 1 if all are 0."""
+    divisor = 0
+    for some in (weights[:4096], weights):  # mostly a few say that it is 1
+        divisor = math.gcd(divisor, int(some.max()) if len(some) else 0)
+        while divisor > 1 and (rest := int((some % divisor).max())):
+            divisor = math.gcd(divisor, rest)
+        if divisor == 1:
+            break
+    return max(divisor, 1)
 
 
 def classes(n: int) -> int:
@@ -193,18 +227,17 @@ def fields(g: Graph, resolution: float, seed: int, among: int, label: Any = None
     A round is the last one if at most one vertex ``among`` so many has moved.
     """
     ids = g.id_dtype
-    sums = "int64" if g.weights is None or g.weights.dtype.kind in "iu" else "float64"
     own = g.placement.memory.xp.arange(g.num_vertices, dtype=ids) if label is None else label
     return {
         "label": fr.vertex(ids, own),
         "next": fr.vertex(ids),
-        "weight": fr.vertex(sums),
-        "total": fr.vertex(sums),
+        "weight": fr.vertex("int64"),
+        "total": fr.vertex("int64"),
         "size": fr.vertex("int32"),
         "awake": fr.vertex("int8", 1),
         "key": fr.edge(ids),
-        "sum": fr.edge(sums),
-        "all": fr.scalar(sums),
+        "sum": fr.edge("int64"),
+        "all": fr.scalar("int64"),
         "resolution": fr.scalar("float64", resolution),
         "seed": fr.scalar("int64", seed),
         "round": fr.scalar("int64"),
@@ -214,7 +247,7 @@ def fields(g: Graph, resolution: float, seed: int, among: int, label: Any = None
         "moves": fr.scalar("int64"),
         "n": fr.scalar("int64", g.num_vertices),
         "among": fr.scalar("int64", among),
-        **(fields_of_tallies(sums) if tallies(g) else {}),
+        **(fields_of_tallies() if tallies(g) else {}),
     }
 
 

@@ -106,7 +106,7 @@ def tallied(value: Callable[..., Any], enough: Callable[..., Any]) -> tuple[Step
     )
 
 
-def fields_of_tallies(sums: str) -> dict[str, Any]:
-    """Return the fields for it, where sums have this dtype."""
-    found = {"within": fr.vertex(sums), "most": fr.vertex("float64"), "best": fr.vertex("int64")}
+def fields_of_tallies() -> dict[str, Any]:
+    """Return the fields for it."""
+    found = {"within": fr.vertex("int64"), "most": fr.vertex("float64"), "best": fr.vertex("int64")}
     return {"alone": fr.edge("int8"), "due": fr.pile(), **found}

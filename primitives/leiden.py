@@ -63,7 +63,7 @@ def survey(p, v):
 def linked(p, label):
     """Whether a refined community has as much weight to the rest of its part as is to be expected, or more."""
     rest = p.whole[p.part[label]] - p.total[label]
-    return p.out[label] * p.all >= p.resolution * p.total[label] * rest
+    return float(p.out[label]) * p.all >= p.resolution * p.total[label] * rest  # products are beyond 64 bits
 
 
 def may_join(p, v):
@@ -161,7 +161,7 @@ class RefinementTallied(fr.Enactor):
         Argument("--resolution", "larger for more and smaller communities (default: 1)"),
         Argument("--iterations", "how often it begins anew from what it found (default: 2)", type=int),
     ),
-    columns=("label",), report=facts,
+    columns=("label",), verify="leiden", report=facts,
 )  # fmt: skip
 def leiden(
     g: fr.Graph, *, resolution: float = 1.0, iterations: int = 2, seed: int = 0, schedule: fr.Schedule | None = None
@@ -214,7 +214,7 @@ def leiden(
         label, count, reached = found, communities.num_vertices, now
         if gained < TOLERANCE:
             break
-    return CommunitiesResult(label, count, reached, levels)
+    return CommunitiesResult(label, count, reached, levels, float(resolution))
 
 
 def once(
@@ -249,12 +249,10 @@ def once(
 
 def of_parts(h: fr.Graph, part: Any) -> dict[str, Field]:
     """Return the fields of a refinement inside the given parts."""
-    assert h.weights is not None
-    sums = "int64" if h.weights.dtype.kind in "iu" else "float64"
     return {
         "part": fr.vertex(h.id_dtype, part),
-        "whole": fr.vertex(sums),
-        "out": fr.vertex(sums),
+        "whole": fr.vertex("int64"),
+        "out": fr.vertex("int64"),
         "when": fr.vertex("int32"),
     }
 

@@ -170,7 +170,7 @@ def local_moving(p: fr.Problem, schedule: fr.Schedule | None) -> None:
 @primitive(
     "louvain", "communities of high modularity, by the Louvain method",
     arguments=(Argument("--resolution", "larger for more and smaller communities (default: 1)"),),
-    columns=("label",), report=facts,
+    columns=("label",), verify="louvain", report=facts,
 )  # fmt: skip
 def louvain(
     g: fr.Graph, *, resolution: float = 1.0, seed: int = 0, schedule: fr.Schedule | None = None
@@ -211,7 +211,8 @@ def louvain(
     for among in SETTLED:
         label, communities, more = descend(h, label, communities, among, resolution, seed + levels, schedule)
         levels += more
-    return CommunitiesResult(label, communities.num_vertices, modularity(communities, resolution), levels)
+    reached = modularity(communities, resolution)
+    return CommunitiesResult(label, communities.num_vertices, reached, levels, float(resolution))
 
 
 def descend(

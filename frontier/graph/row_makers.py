@@ -253,7 +253,10 @@ class _ArrayRows(RowMaker):
 
 def _may_wrap(weights: Array) -> bool:
     """Whether sums of these integers may be more than an integer holds."""
-    return max(int(weights.max()), -int(weights.min())) * len(weights) >= 1 << 63
+    least, most = int(weights.min()), int(weights.max())
+    if max(most, -least) * len(weights) < 1 << 63:
+        return False
+    return float((weights if least >= 0 else abs(weights.astype(np.float64))).sum(dtype=np.float64)) >= 2**62
 
 
 @singledispatch

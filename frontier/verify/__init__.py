@@ -12,6 +12,7 @@ result, its fields' shapes and dtypes too, is a failed check and not an exceptio
 """
 
 from frontier.verify.centrality import betweenness
+from frontier.verify.communities import communities, leiden
 from frontier.verify.components import connected_components
 from frontier.verify.paths import bfs, sssp
 from frontier.verify.ranks import pagerank
@@ -19,6 +20,7 @@ from frontier.verify.report import Check, Report
 
 bc = betweenness
 cc = connected_components
+louvain = communities
 
 __all__ = [
     "Check",
@@ -27,7 +29,10 @@ __all__ = [
     "betweenness",
     "bfs",
     "cc",
+    "communities",
     "connected_components",
+    "leiden",
+    "louvain",
     "pagerank",
     "sssp",
 ]

@@ -1,0 +1,236 @@
+"""Verifying communities of high modularity.
+
+With k(v) the weight of v's edges, where a loop counts twice, T(c) the sum of k over community c, W that over all vertices,
+and w(c) the weight of the edges inside c, both ways, modularity at a resolution r is
+
+    Q = sum over c of w(c) / W - r (T(c) / W)²                     (M. Newman and M. Girvan, Phys. Rev. E 69, 2004).
+
+If v moves from its community c to another one d, to which it has edges of weight w(v, d), Q gains
+
+    2 / W (w(v, d) - w(v, c without v) - r k(v) (T(d) - T(c) + k(v)) / W),
+
+and the same with w(v, d) = T(d) = 0 if it begins one of its own, which is at least what any community gains to which v
+has no edge. So its neighbours' communities and an empty one are all that must be looked at.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frontier.errors import GraphError, NegativeWeightError
+from frontier.verify.components import weak_components
+from frontier.verify.edges import edge_blocks, lightest, spread
+from frontier.verify.report import Checks, Report, examine, fail, integer_field, number_field, vertex_field
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+
+__all__ = ["communities", "leiden"]
+
+EXACT, ROUNDED = 1e-12, 1e-9
+"""How far the modularity of a result may be from that computed of integers, exactly, and of floats."""
+
+
+def communities(g: Graph, result: Any, *, connected: bool = False, tolerance: float = 1e-9) -> Report:
+    """Check communities of high modularity.
+
+    Parameters
+    ----------
+    g : Graph
+        Undirected, with finite weights >= 0 or without; parallel edges count with the sum of their weights.
+    result : CommunitiesResult
+        ``label`` (n,) integers, the number of each vertex's community; ``count``, the number of communities;
+        ``modularity``; ``resolution``.
+    connected : bool
+        Whether each community must be connected by edges of positive weight, as those of :func:`frontier.leiden` are.
+    tolerance : float
+        What modularity may gain at most if one vertex moves to a neighbour's community, or begins one; inf for anything.
+
+    Returns
+    -------
+    Report
+        True if the result passed; see its ``raise_if_failed()``.
+
+    Raises
+    ------
+    GraphError
+        If the graph is directed, a weight is not finite, or the tolerance is negative or no number.
+    NegativeWeightError
+        If a weight is negative.
+
+    Notes
+    -----
+    Labels are 0 to count - 1, and all occur. Modularity is computed again: as a fraction of integers, if weights are
+    integers with a sum below 2**62 or there are none, and must agree to 1e-12; in float64 otherwise, and to 1e-9. That
+    no modularity is higher is not checked: it is hard to find the highest. O(n + m log m) time, O(n + m) memory.
+    """
+    if not tolerance >= 0:
+        raise GraphError(f"tolerance={tolerance!r}: it must be a number, and not negative")
+
+    def properties(g: Graph, result: Any, checks: Checks) -> None:
+        _properties(g, result, checks, connected, tolerance)
+
+    return examine("communities", properties, g, result, ("label", "count", "modularity", "resolution"))
+
+
+def leiden(g: Graph, result: Any, *, tolerance: float = 1e-9) -> Report:
+    """Check communities that must be connected: ``communities(g, result, connected=True)``."""
+    return communities(g, result, connected=True, tolerance=tolerance)
+
+
+def _properties(g: Graph, result: Any, checks: Checks, connected: bool, tolerance: float) -> None:
+    label = vertex_field(result, "label", g.num_vertices, "iu")
+    count = integer_field(result, "count")
+    modularity = number_field(result, "modularity")
+    resolution = number_field(result, "resolution")
+    if not 0 <= resolution < np.inf:
+        fail(f"resolution is {resolution}, expected a finite number >= 0")
+    _check_graph(g)
+
+    checks.begin("labels are 0 to count - 1, and all of these occur")
+    wrong = (label < 0) | (label >= count)
+    if wrong.any():
+        v = int(np.argmax(wrong))
+        fail(f"label[{v}] is {label[v]}, but there are {count} communities")
+    label = label.astype(np.int64)
+    size = np.bincount(label)
+    if count != np.count_nonzero(size):
+        missing = np.flatnonzero(size == 0)
+        fail(f"count is {count}, but no vertex has label {int(missing[0]) if len(missing) else len(size)}")
+
+    sums = _Sums(g, label, count)
+    checks.begin("modularity is that of the labels")
+    expected = sums.modularity(resolution)
+    slack = (EXACT if sums.exact else ROUNDED) * (1 + resolution)
+    if not abs(modularity - expected) <= slack:
+        fail(f"modularity is {modularity!r}, expected {float(expected)!r}")
+
+    if connected:
+        checks.begin("communities are connected by edges of positive weight")
+        _check_connected(g, label, count)
+    if tolerance < np.inf:
+        checks.begin(f"modularity gains no more than {tolerance:.3g} if one vertex moves")
+        _check_moves(g, label, sums, resolution, tolerance)
+
+
+def _check_graph(g: Graph) -> None:
+    if not g.symmetric:
+        raise GraphError("communities are of an undirected graph: fr.from_edges(..., directed=False) makes one")
+    if g.weights is None or not g.num_slots:
+        return
+    if g.min_weight < 0:
+        raise NegativeWeightError(f"{lightest(g)}: modularity needs weights >= 0")
+    if not np.isfinite(g.max_weight):
+        raise GraphError("modularity needs finite weights")
+
+
+class _Sums:
+    """Weights of vertices and communities: exact in int64, or in float64, where the greatest weight is 1."""
+
+    def __init__(self, g: Graph, label: NDArray[np.int64], count: int) -> None:
+        self._g = g
+        integers = g.weights is None or g.weights.dtype.kind in "iu"
+        self.exact = integers and (g.weights is None or self._about() < 2**62)
+        dtype = np.int64 if self.exact else np.float64
+        self.vertex = np.zeros(g.num_vertices, dtype)
+        self.inside = np.zeros(count, dtype)
+        for vertices, slots in edge_blocks(g.offsets):
+            src = spread(np.arange(g.num_vertices), g.offsets, vertices)
+            dst, weight = g.targets[slots], self.weights(slots)
+            weight = np.where(src == dst, 2 * weight, weight)
+            np.add.at(self.vertex, src, weight)
+            within = label[src] == label[dst]
+            np.add.at(self.inside, label[src[within]], weight[within])
+        self.community = np.zeros(count, dtype)
+        np.add.at(self.community, label, self.vertex)
+        self.all = self.community.sum().item()
+
+    def _about(self) -> float:
+        assert self._g.weights is not None
+        return sum(float(self._g.weights[slots].sum(dtype=np.float64)) for _, slots in edge_blocks(self._g.offsets))
+
+    def weights(self, slots: slice) -> NDArray[Any]:
+        """The weights of some edge slots, in the unit of the sums."""
+        g = self._g
+        if g.weights is None:
+            return np.ones(slots.stop - slots.start, np.int64)
+        if self.exact:
+            return g.weights[slots].astype(np.int64)
+        scaled: NDArray[Any] = g.weights[slots].astype(np.float64) / float(g.max_weight or 1)
+        return scaled
+
+    def modularity(self, resolution: float) -> Fraction | float:
+        """The modularity, 0 if there is no edge of positive weight."""
+        if self.all == 0:
+            return 0.0
+        if not self.exact:
+            squares = float(((self.community / self.all) ** 2).sum())
+            return float(self.inside.sum()) / self.all - resolution * squares
+        parts = sum(total * total for total in self.community.tolist())
+        return Fraction(int(self.inside.sum()), self.all) - Fraction(resolution) * Fraction(parts, self.all**2)
+
+
+def _check_connected(g: Graph, label: NDArray[np.int64], count: int) -> None:
+    degree, targets = np.zeros(g.num_vertices + 1, np.int64), []
+    for vertices, slots in edge_blocks(g.offsets):
+        src = spread(np.arange(g.num_vertices), g.offsets, vertices)
+        dst = g.targets[slots]
+        kept = label[src] == label[dst]
+        if g.weights is not None:
+            kept &= g.weights[slots] > 0
+        np.add.at(degree, src[kept] + 1, 1)
+        targets.append(dst[kept])
+    ends = np.concatenate(targets) if targets else np.zeros(0, g.id_dtype)
+    part = weak_components(type(g)(np.cumsum(degree), ends, directed=False))
+    first = np.zeros(count, np.int64)
+    first[label[::-1]] = np.arange(g.num_vertices)[::-1]  # of equal labels the last one stays
+    apart = part != part[first[label]]
+    if apart.any():
+        v = int(np.argmax(apart))
+        u = int(first[label[v]])
+        fail(f"label[{u}] and label[{v}] are both {label[v]}, but no path of positive weight inside joins them")
+
+
+def _check_moves(g: Graph, label: NDArray[np.int64], sums: _Sums, resolution: float, tolerance: float) -> None:
+    """Check that no vertex had better be elsewhere."""
+    if sums.all == 0:
+        return
+    whole, count = float(sums.all), len(sums.community)
+    share = resolution * (sums.vertex / whole)  # of k(v), to be multiplied by T / W
+    rest = (sums.community[label] - sums.vertex) / whole
+    best = (0.0, 0, 0)
+    for vertices, slots in edge_blocks(g.offsets):
+        n = vertices.stop - vertices.start
+        src = spread(np.arange(g.num_vertices), g.offsets, vertices)
+        dst = g.targets[slots]
+        other = src != dst
+        where, weight = _grouped((src[other] - vertices.start) * count + label[dst[other]], sums.weights(slots)[other])
+        at, to = where // count, where % count
+        here = to == label[vertices][at]
+        stay = np.zeros(n)
+        stay[at[here]] = weight[here] / whole
+        stay -= share[vertices] * rest[vertices]
+        gain = weight / whole - share[vertices][at] * (sums.community[to] / whole) - stay[at]
+        gain[here] = -np.inf
+        for worth, v, d in ((gain, at, to), (-stay, np.arange(n), np.full(n, count))):  # the last: one of its own
+            if len(worth) and 2 * worth.max() > best[0]:
+                i = int(worth.argmax())
+                best = (2 * float(worth[i]), vertices.start + int(v[i]), int(d[i]))
+    if best[0] > tolerance:
+        gained, mover, to_label = best
+        place = f"community {to_label}" if to_label < count else "a community of its own"
+        fail(f"moving vertex {mover} from community {label[mover]} to {place} gains {gained:.3g}")
+
+
+def _grouped(keys: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the keys that occur, ascending, and the sum of the values of each."""
+    if not len(keys):
+        return keys, values
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    heads = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    return keys[heads], np.add.reduceat(values, heads)
