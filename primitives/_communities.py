@@ -145,7 +145,7 @@ class CommunitiesResult:
     modularity : float
         Modularity of these communities at the given resolution; 0 if the graph has no edge of positive weight.
     levels : int
-        Number of graphs on which vertices have been moved: the given one, and smaller ones made of it.
+        Number of graphs on which vertices have been moved: the given one, each time, and smaller ones made of it.
     resolution : float
     """
 

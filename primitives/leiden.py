@@ -39,7 +39,7 @@ from frontier.primitives._communities import (
 from frontier.primitives._piles import aside
 from frontier.primitives._tables import FREE, in_one_piece
 from frontier.primitives._tallies import LARGE, large, tallied
-from frontier.primitives.louvain import TOLERANCE, local_moving
+from frontier.primitives.louvain import TOLERANCE, local_moving, polished
 from frontier.program.problem import Field
 from frontier.program.step import Step
 from frontier.registry import Argument, primitive
@@ -188,15 +188,16 @@ def leiden(
     Raises
     ------
     GraphError
-        If the graph is directed, weights are not finite, or an argument is invalid.
+        If the graph is directed, weights are not finite, or are integers with a sum of 2**62 or more (both directions
+        of an edge count), or an argument is invalid.
     NegativeWeightError
         If a weight is negative.
 
     Notes
     -----
-    O(n + m) expected work for each round of moves; usually there are some dozens. Without weights, or with integers,
-    results depend on the seed only. Sums of floats are rounded differently in every parallel run, so that decisions may
-    differ. Of a graph in parts, each process, or the first of several GPUs, needs all edges.
+    O(n + m) expected work for each round of moves; usually there are some dozens. Results depend on the seed only, and
+    floats are rounded, as in :func:`frontier.louvain`. There, too, is said of which graphs no single vertex could move
+    to raise modularity. Of a graph in parts, each process, or the first of several GPUs, needs all edges.
     """
     check(g, "leiden", resolution, seed)
     g, schedule = in_one_piece(g, schedule)
@@ -214,6 +215,9 @@ def leiden(
         label, count, reached = found, communities.num_vertices, now
         if gained < TOLERANCE:
             break
+    communities = h.contracted(label)
+    label, communities, more = polished(h, label, communities, resolution, seed + levels, schedule, divide=connected)
+    levels, count, reached = levels + more, communities.num_vertices, modularity(communities, resolution)
     return CommunitiesResult(label, count, reached, levels, float(resolution))
 
 

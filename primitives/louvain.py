@@ -5,7 +5,8 @@ until few want to move; then each community becomes one vertex, with the weights
 begins anew on the smaller graph, until that gains no more (Blondel, Guillaume, Lambiotte, Lefebvre: Fast unfolding of
 communities in large networks, 2008). All of that is done twice. The second time, vertices begin in the communities that
 have been found, and leave those which have become the wrong ones meanwhile (Rotta, Noack: Multilevel local search
-algorithms for modularity clustering, 2011); so the first time need not be thorough.
+algorithms for modularity clustering, 2011); so the first time need not be thorough. In the end, single vertices of a
+small graph move until none gains by it.
 
 Vertices move in parallel. Two neighbours that decide at the same time may exchange their communities, for ever, or
 both leave the place where they would have met. So vertices are divided by hashing into classes, anew in every round;
@@ -17,6 +18,7 @@ has moved (Ozaki, Tezuka, Inaba: A simple acceleration method for the Louvain al
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,6 +57,9 @@ FEW = 8
 
 #: At most one vertex in so many moves in the last round, the first time and the second.
 SETTLED = (20, 100)
+
+#: In graphs of fewer vertices and edge slots single vertices are moved in the end, so often at most.
+SMALL, POLISHED = 1 << 15, 20
 
 #: Modularity that a smaller graph must gain at least, or it was the last.
 TOLERANCE = 1e-7
@@ -194,15 +199,18 @@ def louvain(
     Raises
     ------
     GraphError
-        If the graph is directed, weights are not finite, or an argument is invalid.
+        If the graph is directed, weights are not finite, or are integers with a sum of 2**62 or more (both directions
+        of an edge count), or an argument is invalid.
     NegativeWeightError
         If a weight is negative.
 
     Notes
     -----
-    O(n + m) expected work for each round of moves; usually there are some dozens. Without weights, or with integers,
-    results depend on the seed only. Sums of floats are rounded differently in every parallel run, so that decisions may
-    differ. Of a graph in parts, each process, or the first of several GPUs, needs all edges.
+    O(n + m) expected work for each round of moves; usually there are some dozens. Results depend on the seed only, on
+    any number of threads and on a GPU. For that, weights that are floats are rounded to multiples of at most 2**-60 of
+    their sum; what is less than half of that counts as 0. In a graph of less than 32,768 vertices and edge slots there
+    is no single vertex in the end whose move to another community, or to one of its own, would raise modularity. Of a
+    graph in parts, each process, or the first of several GPUs, needs all edges.
     """
     check(g, "louvain", resolution, seed)
     g, schedule = in_one_piece(g, schedule)
@@ -211,6 +219,8 @@ def louvain(
     for among in SETTLED:
         label, communities, more = descend(h, label, communities, among, resolution, seed + levels, schedule)
         levels += more
+    label, communities, more = polished(h, label, communities, resolution, seed + levels, schedule)
+    levels += more
     reached = modularity(communities, resolution)
     return CommunitiesResult(label, communities.num_vertices, reached, levels, float(resolution))
 
@@ -246,4 +256,39 @@ def descend(
         if smaller.num_vertices == h.num_vertices or now - reached < TOLERANCE:
             break
         h, reached, start = smaller, now, None
+    return label, communities, levels
+
+
+def polished(
+    h: fr.Graph,
+    label: Any,
+    communities: fr.Graph,
+    resolution: float,
+    seed: int,
+    schedule: fr.Schedule | None,
+    divide: Callable[[fr.Graph, Any], Any] | None = None,
+) -> tuple[Any, fr.Graph, int]:
+    """Move single vertices of a small graph until that gains nothing; return the same as :func:`descend`.
+
+    Whole communities have moved meanwhile, after which some of their vertices had better be elsewhere. A community that
+    vertices have left may have to be divided. The vertex by which a community is called cannot begin another one, so
+    communities are called by their first and by their last vertex in turn.
+    """
+    xp, n, quiet, levels = h.placement.memory.xp, h.num_vertices, 0, 0
+    reached = modularity(communities, resolution)
+    while 0 < n + h.num_slots < SMALL and quiet < 2 and levels < POLISHED:
+        first = xp.unique(label, return_index=True)[1]
+        last = n - 1 - xp.unique(label[::-1], return_index=True)[1]
+        p = fr.Problem(h, **fields(h, resolution, seed + levels, n + 1, (last if levels % 2 else first)[label]))
+        local_moving(p, schedule)
+        levels += 1
+        if int(p.round) == 1 and int(p.moves) == 0:  # all have decided to stay
+            quiet += 1
+            continue
+        _, group = groups(h, p.label if divide is None else divide(h, p.label))
+        smaller = h.contracted(group)
+        now = modularity(smaller, resolution)
+        quiet = 0
+        if now > reached:  # else moves at the same time have done harm, and those of other classes may not
+            label, communities, reached = group, smaller, now
     return label, communities, levels

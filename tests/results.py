@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace as Result
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import oracles
 import pytest
@@ -38,6 +39,12 @@ def pagerank_result(g: fr.Graph, weighted: bool = False, personalization: Any = 
 def betweenness_result(g: fr.Graph, sources: Any = None, normalized: bool = False) -> Result:
     found = oracles.betweenness(g, sources, normalized)
     return Result(centrality=found, sources=sources, normalized=normalized)
+
+
+def communities_result(g: fr.Graph, label: list[int], resolution: float = 1.0) -> Result:
+    parts = [{v for v, c in enumerate(label) if c == each} for each in range(max(label) + 1)]
+    found = nx.community.modularity(g.to_networkx(), parts, resolution=resolution)
+    return Result(label=np.array(label), count=len(parts), modularity=found, resolution=resolution)
 
 
 def but(result: Result, **fields: Any) -> Result:

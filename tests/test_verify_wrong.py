@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-from results import Result, betweenness_result, bfs_result, but, cc_result, expect_failure, pagerank_result, sssp_result
+from results import (
+    Result,
+    betweenness_result,
+    bfs_result,
+    but,
+    cc_result,
+    communities_result,
+    expect_failure,
+    pagerank_result,
+    sssp_result,
+)
 from strategies import random_graphs
 
 import frontier as fr
@@ -32,6 +42,7 @@ WHEEL_SSSP = sssp_result(wheel(), 0)
 WHEEL_CC = cc_result(wheel())
 WHEEL_PR = pagerank_result(wheel())
 WHEEL_BC = betweenness_result(wheel())
+WHEEL_COMMUNITIES = communities_result(wheel(), [0, 0, 0, 0, 0, 1, 1])
 
 
 @pytest.mark.parametrize(
@@ -234,6 +245,65 @@ def test_parallel_edges_are_different_paths() -> None:
     expect_failure(fr.verify.bc(g, but(right, centrality={1: 0.5})), "centrality[1] is 0.5")
 
 
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"label": {2: 1}}, ["modularity is", "expected"]),
+        ({"label": {2: 2}}, ["label[2] is 2, but there are 2 communities"]),
+        ({"label": {2: -1}}, ["label[2] is -1"]),
+        ({"label": np.zeros(7, int)}, ["count is 2, but no vertex has label 1"]),
+        ({"label": [1, 1, 1, 1, 1, 2, 2], "count": 3}, ["no vertex has label 0"]),
+        ({"label": WHEEL_COMMUNITIES.label.astype(float)}, ["dtype float64, expected integers"]),
+        ({"label": WHEEL_COMMUNITIES.label[:-1]}, ["shape (6,)"]),
+        ({"label": np.full(7, 10**12 - 1), "count": 10**12}, ["but there are 7 vertices"]),
+        ({"modularity": WHEEL_COMMUNITIES.modularity + 1e-10}, ["modularity is", "expected"]),
+        ({"modularity": np.nan}, ["modularity is nan"]),
+        ({"resolution": 2.0}, ["modularity is", "expected"]),
+        ({"resolution": -1.0}, ["resolution is -1.0"]),
+    ],
+)
+def test_wrong_communities_fail(fields: dict[str, Any], words: list[str]) -> None:
+    assert fr.verify.communities(wheel(), WHEEL_COMMUNITIES, tolerance=0)
+    assert fr.verify.leiden(wheel(), WHEEL_COMMUNITIES)
+    expect_failure(fr.verify.louvain(wheel(), but(WHEEL_COMMUNITIES, **fields)), *words)
+
+
+def test_communities_that_fall_apart_fail() -> None:
+    for g in (wheel(), wheel().with_weights(wheel().weights / 7)):
+        whole = communities_result(g, [0] * 7)
+        assert fr.verify.communities(g, whole, tolerance=np.inf)
+        words = "label[0] and label[5] are both 0, but no path"
+        expect_failure(fr.verify.communities(g, whole, connected=True, tolerance=np.inf), words)
+    src, dst = [0, 1, 2, 3, 1], [1, 0, 3, 2, 2]
+    g = fr.from_edges(src, dst, [1, 1, 1, 1, 0])  # an edge of no weight connects nothing
+    whole = Result(label=np.zeros(4, int), count=1, modularity=0.0, resolution=1.0)
+    expect_failure(fr.verify.communities(g, whole, connected=True, tolerance=np.inf), "label[0] and label[2]")
+
+
+@pytest.mark.parametrize("scale", [1, 1 / 7, 2**50, 2**58, 1e-310, 1e300])
+def test_a_move_that_is_left_fails(scale: float) -> None:
+    g = wheel().with_weights(wheel().weights * scale)
+    hub = but(communities_result(wheel(), [0, 0, 0, 0, 2, 1, 1]))
+    assert fr.verify.communities(g, hub, tolerance=np.inf)
+    expect_failure(fr.verify.communities(g, hub), "moving vertex 4 from community 2 to community 0 gains 0.")
+    assert fr.verify.communities(g, hub, tolerance=0.5)
+    five = communities_result(wheel(), [0, 0, 0, 0, 0, 1, 1], resolution=5.0)
+    expect_failure(fr.verify.communities(g, five), "moving vertex 4 from community 0 to a community of its own")
+
+
+def test_what_no_communities_are_of() -> None:
+    for g, words in (
+        (fr.rmat(3, 2, directed=True), "undirected"),
+        (wheel().with_weights(np.full(18, np.inf)), "finite"),
+    ):
+        with pytest.raises(fr.GraphError, match=words):
+            fr.verify.communities(g, but(WHEEL_COMMUNITIES, label=np.zeros(g.num_vertices, int)))
+    with pytest.raises(fr.NegativeWeightError, match="has weight -1"):
+        fr.verify.communities(wheel().with_weights(np.full(18, -1)), WHEEL_COMMUNITIES)
+    with pytest.raises(fr.GraphError, match="tolerance"):
+        fr.verify.communities(wheel(), WHEEL_COMMUNITIES, tolerance=-1)
+
+
 # -- whatever is given -----------------------------------------------------------------------------
 
 ALL: list[tuple[Callable[..., fr.verify.Report], Result]] = [
@@ -242,6 +312,7 @@ ALL: list[tuple[Callable[..., fr.verify.Report], Result]] = [
     (fr.verify.connected_components, WHEEL_CC),
     (fr.verify.pagerank, WHEEL_PR),
     (fr.verify.betweenness, WHEEL_BC),
+    (fr.verify.communities, WHEEL_COMMUNITIES),
 ]
 GARBAGE = [None, "x", b"x", {}, {1: 2}, [], [None] * 7, [[1]], np.nan, -1, 2**70, object(), 1j,
            np.zeros((7, 0)), np.zeros(7, dtype="M8[s]"), np.arange(7, dtype="uint64") << 61,
@@ -275,6 +346,8 @@ def test_graphs_without_edges_or_vertices(directed: bool) -> None:
     assert fr.verify.cc(none, cc_result(none))
     assert fr.verify.pagerank(none, pagerank_result(none))
     assert fr.verify.bc(none, Result(centrality=[], sources=None, normalized=False))
+    nothing = Result(label=np.zeros(0, int), count=0, modularity=0.0, resolution=1.0)
+    assert directed or fr.verify.leiden(none, nothing)
     empty = Result(source=0, level=np.zeros(0, dtype=int), parent=None)
     expect_failure(fr.verify.bfs(none, empty), "the graph has no vertices")
     lone = fr.from_edges([], [], num_vertices=3, directed=directed)
@@ -283,6 +356,7 @@ def test_graphs_without_edges_or_vertices(directed: bool) -> None:
     assert fr.verify.cc(lone, cc_result(lone))
     assert fr.verify.pagerank(lone, pagerank_result(lone))
     assert fr.verify.bc(lone, Result(centrality=np.zeros(3), sources=None, normalized=False))
+    assert directed or fr.verify.leiden(lone, Result(label=np.arange(3), count=3, modularity=0.0, resolution=1.0))
 
 
 def test_a_report_prints() -> None:
