@@ -204,21 +204,20 @@ def leiden(
     check_number("iterations", iterations, lambda x: 0 < x < 2**31 and x == int(x), "a whole number from 1")
     h, levels = weighted(g), 0
     label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)
-    count, reached = g.num_vertices, modularity(h, resolution)
+    communities, reached = h, modularity(h, resolution)
     for _ in range(int(iterations) if h.num_vertices else 0):
-        found, communities, more = once(h, label, resolution, seed + levels, schedule)
+        found, between, more = once(h, label, resolution, seed + levels, schedule)
         levels += more
-        now = modularity(communities, resolution)
+        now = modularity(between, resolution)
         if now < reached:
             break  # moves at the same time can do harm, though they hardly do
         gained = now - reached
-        label, count, reached = found, communities.num_vertices, now
+        label, communities, reached = found, between, now
         if gained < TOLERANCE:
             break
-    communities = h.contracted(label)
     label, communities, more = polished(h, label, communities, resolution, seed + levels, schedule, divide=connected)
-    levels, count, reached = levels + more, communities.num_vertices, modularity(communities, resolution)
-    return CommunitiesResult(label, count, reached, levels, float(resolution))
+    reached = modularity(communities, resolution)
+    return CommunitiesResult(label, communities.num_vertices, reached, levels + more, float(resolution))
 
 
 def once(
