@@ -306,11 +306,12 @@ class LoopExecution:
             if self._p.piles[name] is not content:
                 self._fill_pile(name)
         ring = self._begin_trace()
+        words[at["nanoseconds"]], limited = NANOSECONDS, left() is not None
         try:
             with deferred(patient=True) as pending:
                 while not self.done:
-                    seconds = left()
-                    words[at["nanoseconds"]] = NANOSECONDS if seconds is None else min(NANOSECONDS, int(seconds * 1e9))
+                    if limited:
+                        words[at["nanoseconds"]] = min(NANOSECONDS, int((left() or 0) * 1e9))
                     words[at["budget"]] = -1 if passes is None else passes - (words[at["passes"]] - before)
                     self._call_reading()
                     if ring is not None:
@@ -318,8 +319,8 @@ class LoopExecution:
                     if self._handle() and words[at["passes"]] - before == passes:
                         break
                     pending.check()
-                    if not self.done:
-                        check_time(repr(self._step), self.passes)
+                    if limited and not self.done:
+                        check_time(self._step, self.passes)
         finally:
             self._give()
         return self.passes - before

@@ -111,7 +111,7 @@ class Enactor:
             with within(timeout):
                 return self._run_steps(frontier, on_step, max_steps)
         self._execution = start(self.program(), self.problem, frontier, self.schedule)
-        return self.resume(on_step=on_step, max_steps=max_steps, timeout=timeout)
+        return self._go_on(self._execution, on_step, max_steps, timeout)
 
     def resume(
         self,
@@ -125,12 +125,18 @@ class Enactor:
         execution = self._execution
         if execution is None or not self.paused:
             raise FrontierError("there is no run to go on with")
-        with within(timeout):
-            return self._go_on(execution, on_step, max_steps)
+        return self._go_on(execution, on_step, max_steps, timeout)
 
     def _go_on(
-        self, execution: Execution, on_step: Callable[[Enactor], Any] | None, max_steps: int | None
+        self,
+        execution: Execution,
+        on_step: Callable[[Enactor], Any] | None,
+        max_steps: int | None,
+        timeout: float | None,
     ) -> Problem:
+        if timeout is not None:
+            with within(timeout):
+                return self._go_on(execution, on_step, max_steps, None)
         while self._execution is not None:
             self._within(max_steps)
             left = None if max_steps is None else max_steps - self.passes
@@ -212,16 +218,16 @@ class Enactor:
 
     def _check_limits(self, on_step: Any, max_steps: Any, timeout: Any) -> None:
         _check_limits(on_step, max_steps, timeout)
-        backend = self.problem.graph.placement.backend
-        if timeout is not None and backend.divides:
+        if timeout is not None and (backend := self.problem.graph.placement.backend).divides:
             raise FrontierError(f"timeout={timeout!r}: the parts of {backend.name!r} stop together; use max_steps=")
 
 
 def _check_limits(on_step: Any, max_steps: Any, timeout: Any) -> None:
     """Raise FrontierError for arguments of a run that cannot be meant."""
-    known = isinstance(timeout, (int, float, np.integer, np.floating)) and not isinstance(timeout, bool)
-    if timeout is not None and not (known and timeout > 0):
-        raise FrontierError(f"timeout={timeout!r}: a number of seconds, more than 0")
+    if timeout is not None:
+        known = isinstance(timeout, (int, float, np.integer, np.floating)) and not isinstance(timeout, bool)
+        if not (known and timeout > 0):
+            raise FrontierError(f"timeout={timeout!r}: a number of seconds, more than 0")
     if on_step is not None and not callable(on_step):
         raise FrontierError(f"on_step={on_step!r}: a function of the enactor, called after every pass")
     if max_steps is not None and not isinstance(max_steps, (int, np.integer)):
