@@ -80,7 +80,7 @@ class ClosureResult:
     def reaches(self, u: ArrayLike, v: ArrayLike) -> Any:
         """Whether u reaches v; arrays of vertices give an array.
 
-        If the graph has labels, vertices are labels, or ids if no label is a number.
+        If the graph has labels, vertices are labels; otherwise ids.
 
         Raises
         ------
@@ -173,7 +173,9 @@ class ClosureResult:
             return components
         rows = self.place[components]
         if bool((rows < 0).any()):
-            raise IndexError(f"vertex {vertices[(rows < 0).argmax()]} has no row: it is not among the sources")
+            vertex = int(vertices[(rows < 0).argmax()])
+            who = vertex if self.names is None else repr(self.names.of([vertex])[0])
+            raise IndexError(f"vertex {who} has no row: it is not among the sources")
         return rows
 
     def _of(self, vertices: Any) -> NDArray[np.bool_]:

@@ -78,8 +78,7 @@ class BFSResult:
     def path_to(self, vertex: Any) -> list[Any]:
         """Return the vertices of a shortest path from the source to a vertex; empty if there is none.
 
-        If the graph has labels, the result consists of labels, and ``vertex`` is a label, or an id if no label is a
-        number. Otherwise they are ids.
+        If the graph has labels, ``vertex`` is one, and the result consists of them. Otherwise they are ids.
         """
         return path_to(self.parent, vertex, self.names)
 

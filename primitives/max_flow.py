@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
+from frontier.graph.labels import vertex_of_text
+from frontier.primitives._arguments import named
 from frontier.primitives._oriented import _superfluous, at_hand
 from frontier.primitives._tables import in_one_piece
 from frontier.program.taking import at_graph
@@ -329,14 +331,17 @@ def _facts(g: fr.Graph, result: MaxFlowResult) -> dict[str, Any]:
     "max_flow", "a maximum flow and a minimum cut",
     arguments=(
         Argument(
-            "--sink", "id of the vertex to which it flows (default: the last, or the first if that is the source)",
-            type=int,
+            "--sink", "label or id of the vertex to which it flows (default: the last, or the first if that is source)",
+            type=str,
         ),
     ),
     columns=("cut",), report=_facts, takes_source=True, needs_weights=True, bench_options={"sink": 0},
 )  # fmt: skip
-def _on_command_line(g: fr.Graph, source: Any, *, sink: int | None = None) -> MaxFlowResult:
-    """The flow to a vertex that is given by its id, to the last one, or to the first if the last is the source."""
+def _on_command_line(g: fr.Graph, source: Any, *, sink: str | int | None = None) -> MaxFlowResult:
+    """The flow to a vertex that is given by text, to the last one, or to the first if the last is the source."""
     last = g.num_vertices - 1
-    end = (last if g.vertex_id(source) != last else 0) if sink is None else sink
-    return max_flow(g, source, end if sink is not None or g.labels is None else g.labels[end])
+    if sink is None:
+        end = last if g.vertex_id(source) != last else 0
+    else:
+        end = vertex_of_text(g, str(sink))
+    return max_flow(g, source, named(g, end))

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.graph.labels import vertex_of_text
 from frontier.primitives._arguments import named
 from frontier.primitives._both_ends import is_larger, is_smaller, work
 from frontier.primitives._paths import path_to
@@ -225,12 +226,12 @@ def _facts(g: fr.Graph, result: ShortestPathResult) -> dict[str, Any]:
 @primitive(
     "shortest_path", "a shortest path between two vertices",
     arguments=(
-        Argument("--target", "id of the vertex to reach (default: the last one)", type=int),
+        Argument("--target", "label or id of the vertex to reach (default: the last one)", type=str),
         Argument("--weighted", "minimize the sum of weights (default: no)", type=bool),
     ),
     takes_source=True, report=_facts,
 )  # fmt: skip
-def _on_command_line(g: fr.Graph, source: Any, *, target: int | None = None, **options: Any) -> ShortestPathResult:
-    """The path to a vertex that is given by its id, or to the last one."""
-    last = g.num_vertices - 1 if target is None else target
+def _on_command_line(g: fr.Graph, source: Any, *, target: str | None = None, **options: Any) -> ShortestPathResult:
+    """The path to a vertex that is given by text, or to the last one."""
+    last = g.num_vertices - 1 if target is None else vertex_of_text(g, target)
     return shortest_path(g, source, named(g, last), **options)

@@ -167,6 +167,29 @@ def test_labels(cli: Any, tmp_path: Path) -> None:
     assert "no vertex 'y'" in one_line(cli(f"bfs {tmp_path / 'named.npz'} --source y"), 2)
 
 
+def test_labels_that_are_numbers(cli: Any, tmp_path: Path) -> None:
+    """A number names the vertex with that label, never the one with that id."""
+    name = tmp_path / "numbers.el"
+    name.write_text(f"1 0\n0 {2**63}\n")
+    for source, reached in (("0", 2), ("1", 3), (2**63, 1)):
+        said = cli(f"bfs {name} --labels --backend python --json --source {source}").json["result"]
+        assert (said["source_label"], said["reached"]) == (int(source), reached)
+    assert cli(f"bfs {name} --labels --backend python --json").json["result"]["source_label"] == 1
+
+
+def test_ends_by_label(cli: Any, tmp_path: Path) -> None:
+    name = tmp_path / "names.wel"
+    name.write_text("a b 1\nb 0 1\n0 c 1\n")
+    for line, found in (
+        ("shortest_path --source a --target 0", "a b 0"),
+        ("shortest_path --source a", "a b 0 c"),
+        ("max_flow --source a --sink b", 1),
+    ):
+        primitive, _, options = line.partition(" ")
+        said = cli(f"{primitive} {name} --labels --backend python --json {options}").json["result"]
+        assert found in said.values()
+
+
 # -- files ---------------------------------------------------------------------------------
 
 

@@ -188,18 +188,79 @@ def test_a_vertex_by_label() -> None:
     graph = fr.from_edges(["a", "b", "c"], ["b", "c", "d"])
     assert graph.vertex_id("c") == 2
     assert graph.vertex_id(np.str_("c")) == 2
-    assert graph.vertex_id(3) == 3  # no label is a number, so this is an id
-    for vertex in ("z", 4, -1, [1]):
-        with pytest.raises(fr.GraphError, match=r"the labels are 'a', 'b', 'c', \.\.\."):
+    for vertex in ("z", 3, 4, -1, [1]):
+        with pytest.raises(fr.GraphError, match=r"the labels are strings, 'a', 'b', 'c', \.\.\."):
             graph.vertex_id(vertex)
 
 
-@pytest.mark.parametrize("labels", [[10, 20], [10, "x"]])
-def test_a_number_among_labels_is_never_an_id(labels: Any) -> None:
+@pytest.mark.parametrize(("labels", "what"), [([10, 20], "integers, 10, 20"), ([10, "x"], "10, 'x'")])
+def test_a_number_among_labels_is_never_an_id(labels: Any, what: str) -> None:
     graph = fr.from_edges([0], [1], labels=labels)
     assert graph.vertex_id(10) == 0
-    with pytest.raises(fr.GraphError, match="no vertex 1: the labels are 10, "):
+    with pytest.raises(fr.GraphError, match=f"no vertex 1: the labels are {what}"):
         graph.vertex_id(1)
+
+
+def test_text_is_no_number() -> None:
+    graph = fr.from_edges(["10", "11"], ["11", "12"])
+    with pytest.raises(fr.GraphError, match="no vertex 10, but '10': the labels are strings"):
+        fr.bfs(graph.to("python"), 10)
+    with pytest.raises(fr.GraphError, match="no vertex '7', but 7: the labels are integers"):
+        fr.from_edges([7], [8], labels=True).vertex_id("7")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g: fr.bfs(g, 1),
+        lambda g: fr.sssp(g, 1),
+        lambda g: fr.shortest_path(g, "a", 1),
+        lambda g: fr.max_flow(g, "a", 1),
+        lambda g: fr.bfs_many(g, [1]),
+        lambda g: fr.betweenness(g, [1]),
+        lambda g: fr.closeness(g, sources=np.array([1])),
+        lambda g: fr.pagerank(g, personalization={1: 1.0}),
+        lambda g: fr.personalized_pagerank(g, 1),
+        lambda g: fr.random_walks(g, [1]),
+        lambda g: fr.who_to_follow(g, 1),
+    ],
+)
+def test_an_id_is_no_label(call: Any) -> None:
+    graph = fr.from_edges(["a", "b"], ["b", "c"], [1, 2]).to("python")
+    with pytest.raises(fr.GraphError, match="there is no vertex 1: the labels are strings, 'a', 'b', 'c'"):
+        call(graph)
+
+
+@pytest.mark.parametrize(
+    ("ends", "dtype"),
+    [
+        (([2**63, 2**63 + 1], [1, 2]), np.uint64),
+        (([2**63, 2**63 + 1], [-1, 2]), object),
+        ((np.array([2**63, 2**63 + 1], np.uint64), np.array([1, 2])), np.uint64),
+        (([np.uint64(2**63), np.int64(-1)], [1, 2]), object),
+        (([2**53, 2**53 + 1], [1, 2]), np.int64),
+    ],
+)
+def test_labels_of_64_bits_stay_as_they_are(ends: Any, dtype: Any) -> None:
+    """NumPy makes floats of integers that no dtype holds together."""
+    graph = fr.from_edges(*ends, labels=True)
+    names = [int(name) for name in (ends[0][0], ends[1][0], ends[0][1], ends[1][1])]
+    assert graph.labels.dtype == dtype
+    assert graph.labels.tolist() == names
+    assert [graph.vertex_id(name) for name in names] == [0, 1, 2, 3]
+    again = fr.from_edges([0, 2], [1, 3], labels=names)
+    assert again.labels.tolist() == names
+
+
+def test_labels_of_parents() -> None:
+    graph = fr.from_edges(["a", "c"], ["b", "d"])
+    parents = fr.bfs(graph.to("python"), "a").parent
+    assert graph.labels_of(parents) == ["a", "a", None, None]
+    assert fr.path(3).labels_of([-1, 2]) == [None, 2]
+    assert graph.labels_of([]) == []
+    for wrong in ([-2], [4], [1.5], 1):
+        with pytest.raises(fr.GraphError, match=r"there is no vertex|takes a list of ids"):
+            graph.labels_of(wrong)
 
 
 def test_smallest_weight() -> None:

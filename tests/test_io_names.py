@@ -94,7 +94,10 @@ def test_numbers_as_names(tmp_path: Path) -> None:
     assert named_edges(graph) == [(7, 7), (999999999999, -5)]
     mixed = read(tmp_path, "g.el", "7 007\n7 x\n", labels=True)
     assert mixed.labels.tolist() == ["7", "007", "x"]
-    assert read(tmp_path, "g.el", f"1 {2**70}\n", labels=True).labels.tolist() == ["1", str(2**70)]
+    large = read(tmp_path, "g.el", f"1 {2**63}\n{2**63} 01\n", labels=True)
+    assert large.labels.dtype == np.uint64
+    assert named_edges(large) == [(1, 2**63), (2**63, 1)]
+    assert read(tmp_path, "g.el", f"-1 {2**70}\n", labels=True).labels.tolist() == [-1, 2**70]
 
 
 def test_vertices_without_edges(tmp_path: Path) -> None:

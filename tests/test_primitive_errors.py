@@ -25,7 +25,7 @@ def test_a_source_that_does_not_exist(backend: Backend, search: Callable[..., An
 
 def test_a_label_that_does_not_exist(backend: Backend) -> None:
     g = backend(fr.from_edges(["a", "b"], ["b", "c"]))
-    with pytest.raises(fr.GraphError, match="there is no vertex 'z': the labels are 'a', 'b', 'c'"):
+    with pytest.raises(fr.GraphError, match="there is no vertex 'z': the labels are strings, 'a', 'b', 'c'"):
         fr.bfs(g, "z")
 
 

@@ -60,10 +60,10 @@ def test_path_to_by_label(backend: Backend) -> None:
     g = backend(fr.from_edges(["a", "b", "x"], ["b", "c", "x"], [1, 2, 3]))
     for result in (fr.bfs(g, "a"), fr.sssp(g, "a")):
         assert result.path_to("c") == ["a", "b", "c"]
-        assert result.path_to(3) == []  # an id, and there is no path
+        assert result.path_to("x") == []
         assert result.path_to("a") == ["a"]
         assert result.source == 0
-        with pytest.raises(fr.GraphError, match=r"there is no vertex 'y': the labels are 'a', 'b', 'c', \.\.\."):
+        with pytest.raises(fr.GraphError, match=r"there is no vertex 'y': the labels are strings, 'a', 'b'"):
             result.path_to("y")
         assert "names" not in repr(result)
     numbered = fr.bfs(backend(fr.from_edges([70, 80], [80, 90], labels=True)), 70)

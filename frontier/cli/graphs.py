@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontier.cli.common import HereError, Parser, UsageError, is_first
+from frontier.graph.labels import vertex_of_text
 from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ def drawn_weights(arguments: argparse.Namespace, needs_weights: bool) -> tuple[i
 
 
 def source(graph: Graph, text: str | None) -> int:
-    """The id of the vertex that ``text`` names: a label, else an id.
+    """The id of the vertex that ``text`` names: a label, or an id if there are no labels.
 
     Without a text, the first of the vertices with the most edges.
 
@@ -236,9 +237,4 @@ def source(graph: Graph, text: str | None) -> int:
     """
     if text is None:
         return int(to_host(graph.out_degree).argmax()) if graph.num_vertices else graph.vertex_id(0)
-    if graph.labels is not None and graph.labels.dtype.kind not in "iu":
-        named = (graph.labels.astype(str) == text).nonzero()[0]
-        if len(named):
-            return int(named[0])
-    is_number = text.removeprefix("-").isdecimal() and len(text) < 20
-    return graph.vertex_id(int(text) if is_number else text)
+    return vertex_of_text(graph, text)

@@ -210,7 +210,7 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
     import frontier
 
     entry = this.entry
-    positional = [graphs.source(this.graph, arguments.source)] if entry.takes_source else []
+    positional = _source(this.graph, entry, arguments)
     options = options_of(entry, arguments)
     with frontier.trace() if arguments.trace else contextlib.nullcontext() as this.trace:
         watch = Stopwatch()
@@ -218,17 +218,24 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
             this.result = entry.function(this.graph, *positional, **options)
             this.graph.placement.memory.synchronize()
         this.seconds = watch.apart
-    this.facts = {"source": positional[0]} if positional else {}
+    this.facts = {"source": this.graph.vertex_id(positional[0])} if positional else {}
     if positional and this.graph.labels is not None:
-        this.facts = {"source": positional[0], "source_label": this.graph.labels[positional[0]]}
+        this.facts["source_label"] = positional[0]
     if entry.report:
         this.facts |= at_graph(entry.report)(this.graph, this.result)
 
 
 def call(entry: PrimitiveEntry, graph: Graph, arguments: argparse.Namespace) -> Any:
     """Call a primitive with the source and the options given: its result."""
-    positional = [graphs.source(graph, arguments.source)] if entry.takes_source else []
-    return entry.function(graph, *positional, **options_of(entry, arguments))
+    return entry.function(graph, *_source(graph, entry, arguments), **options_of(entry, arguments))
+
+
+def _source(graph: Graph, entry: PrimitiveEntry, arguments: argparse.Namespace) -> list[Any]:
+    """The source, as primitives take it: the label of a vertex that has one."""
+    if not entry.takes_source:
+        return []
+    source = graphs.source(graph, arguments.source)
+    return [source if graph.labels is None else graph.labels[source]]
 
 
 def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -28,6 +28,7 @@ __all__ = [
     "vertex_count",
     "vertex_ids",
     "weights_of",
+    "whole_numbers",
 ]
 
 
@@ -87,7 +88,7 @@ def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[
     """
     by_name = labels is True
     where = HOST if by_name else memory  # names are looked up on the host
-    ends = _plain(one_dimensional(src, "src", where), by_name), _plain(one_dimensional(dst, "dst", where), by_name)
+    ends = _plain(_names(src, "src", where), by_name), _plain(_names(dst, "dst", where), by_name)
     if len(ends[0]) != len(ends[1]):
         raise GraphError(f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}")
     names = None if labels is None or by_name else label_array(labels)
@@ -97,6 +98,25 @@ def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[
     ids = vertex_ids(ends[0], "src", memory), vertex_ids(ends[1], "dst", memory)
     common = np.result_type(ids[0].dtype, ids[1].dtype)
     return ids[0].astype(common, copy=False), ids[1].astype(common, copy=False), names
+
+
+def _names(values: Any, what: str, memory: Memory = HOST) -> Array:
+    """Return ids or names as an array of one dimension, in which integers of any size are as they were given."""
+    array = one_dimensional(values, what, memory)
+    # of integers that no dtype holds together NumPy makes floats, and several integers become one
+    if array.dtype.kind == "f" and isinstance(values, list | tuple) and not any(isinstance(x, _FLOATS) for x in values):
+        return whole_numbers([operator.index(x) for x in values])
+    return array
+
+
+def whole_numbers(values: list[int]) -> Array:
+    """Return integers as int64 or uint64 if that holds all of them, else as objects."""
+    low, high = min(values, default=0), max(values, default=0)
+    fits = [kind for kind in (np.int64, np.uint64) if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max]
+    return np.array(values, fits[0] if fits else object)
+
+
+_FLOATS = float, np.floating
 
 
 def _plain(array: Array, by_name: bool) -> Array:
@@ -169,7 +189,7 @@ def _missing(name: Any) -> bool:
 
 def label_array(labels: Any) -> Array:
     """Return labels as an array of the graph's own, and refuse duplicates."""
-    array = one_dimensional(labels, "labels").copy()  # from a GPU too: labels are the host's
+    array = _names(labels, "labels").copy()  # from a GPU too: labels are the host's
     seen: set[Any] = set()
     try:
         for v, label in enumerate(array.tolist()):

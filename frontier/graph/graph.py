@@ -278,13 +278,12 @@ class Graph:
     # -- vertices by name ------------------------------------------------------------------
 
     def vertex_id(self, vertex: Any) -> int:
-        """Return the id of a vertex, given its label or its id.
+        """Return the id of a vertex, given its label, or its id if the graph has no labels.
 
         Parameters
         ----------
         vertex : object
-            A label if the graph has labels; else an integer from 0 to n - 1. An integer that
-            is not a label is taken as an id if no label is an integer.
+            A label if the graph has labels; else an integer from 0 to n - 1.
 
         Raises
         ------
@@ -328,6 +327,34 @@ class Graph:
             raise GraphError(f"values of shape {array.shape}, but there are {self.num_vertices} vertices")
         labels = range(self.num_vertices) if self.labels is None else self.labels.tolist()
         return dict(zip(labels, array.tolist(), strict=True))
+
+    def labels_of(self, vertices: Any) -> list[Any]:
+        """Return the labels of vertices, None for each that is -1: ``g.labels_of(fr.bfs(g, "a").parent)``.
+
+        Parameters
+        ----------
+        vertices : array-like of int
+            Ids, or -1, as results have them; ``g.labels[-1]`` would be the last label.
+
+        Returns
+        -------
+        list
+            Labels, or ids if the graph has no labels.
+
+        Raises
+        ------
+        GraphError
+            If there is no such vertex.
+        """
+        ids = np.asarray(to_host(vertices))
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise GraphError(f"labels_of takes a list of ids, not {ids.dtype} of shape {ids.shape}")
+        wrong = (ids < -1) | (ids >= self.num_vertices)
+        if wrong.any():
+            checked_id(ids[wrong][0], self.num_vertices)  # which says what is wrong
+        if self.label_index is not None:
+            return self.label_index.of(ids)
+        return [None if v < 0 else v for v in ids.tolist()]
 
     # -- other graphs from this one --------------------------------------------------------
 

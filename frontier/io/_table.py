@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from frontier.graph.build_input import whole_numbers
 from frontier.graph.topology import Array
 from frontier.io._edges import Edges, is_number
 from frontier.io._source import Source, shown
@@ -176,13 +177,11 @@ class _Reader:
 
 def _labels(names: list[str]) -> tuple[Array, Array]:
     """Labels, numbers if all names are; and the vertex of each name, for "7" and "07" are one number."""
-    numbers = _whole(names)
+    numbers = _integers(names)
     if numbers is None:
         return np.array(names, object if not names else None), np.arange(len(names))
-    first = {number: v for v, number in reversed(list(enumerate(numbers.tolist())))}
-    kept = sorted(first.values())
-    vertex = {int(numbers[v]): i for i, v in enumerate(kept)}
-    return numbers[kept], np.array([vertex[number] for number in numbers.tolist()], np.int64)
+    place = {number: i for i, number in enumerate(dict.fromkeys(numbers))}
+    return whole_numbers(list(place)), np.array([place[number] for number in numbers], np.int64)
 
 
 def _column(values: list[str]) -> Array:
@@ -197,8 +196,16 @@ def _column(values: list[str]) -> Array:
 
 def _whole(values: list[str]) -> Array | None:
     """Texts as int64, if all of them are such integers."""
+    numbers = _integers(values)
+    if numbers is None or not all(-(2**63) <= number < 2**63 for number in numbers):
+        return None
+    return np.array(numbers, np.int64)
+
+
+def _integers(values: list[str]) -> list[int] | None:
+    """Texts as integers, if all of them are."""
     try:
-        numbers = np.array(list(map(int, values)), np.int64)
-    except (ValueError, OverflowError):
+        numbers = list(map(int, values))
+    except ValueError:  # no number, or one of thousands of digits
         return None
     return None if any("_" in value for value in values) else numbers
