@@ -6,6 +6,8 @@ catches errors about a bad graph.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 __all__ = [
@@ -21,15 +23,37 @@ __all__ = [
     "NotConvergedError",
     "RunTimeoutError",
     "VerificationError",
+    "printable",
+    "warn",
 ]
+
+
+def printable(text: str) -> str:
+    """Return a text with escapes instead of what a terminal would not print but do: a file may be called so."""
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
 class FrontierError(Exception):
     """Base of all errors raised by Frontier."""
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
 
 class FrontierWarning(UserWarning):
     """Something is allowed, but almost always wrong."""
+
+
+#: Modules between a call of ours and what called it.
+_BETWEEN = ("frontier", "contextlib", "functools", "concurrent", "threading")
+
+
+def warn(message: str) -> None:
+    """Warn of something at the line outside Frontier that has led to it, once a line."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(printable(message), FrontierWarning, stacklevel=level)
 
 
 class GraphError(FrontierError, ValueError):

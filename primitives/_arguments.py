@@ -83,8 +83,11 @@ def values_of_vertices(g: Graph, name: str, given: Any) -> NDArray[np.float64]:
     mapping = hasattr(given, "items")
     values = list(given.values()) if mapping else given
     try:
-        made: NDArray[np.float64] = np.array(to_host(values), np.float64)
-    except (ValueError, TypeError):
+        array = np.asarray(to_host(values))
+        if array.dtype.kind == "c":
+            raise TypeError
+        made: NDArray[np.float64] = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
         raise GraphError(f"{name} holds numbers, not {values!r}") from None
     if mapping:
         found = np.zeros(g.num_vertices)

@@ -288,6 +288,7 @@ def load_npz(path: str | Path) -> fr.Graph:
             file["dst"],
             file.get("weights"),
             num_vertices=int(file["n"]),
+            duplicates="first",
             directed=bool(file["directed"]),
         )
 

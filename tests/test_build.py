@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -299,3 +300,48 @@ BAD_ROWS = [
 def test_bad_rows_are_refused(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(fr.GraphError, match=message):
         fr.from_csr(*arguments, **options)
+
+
+# -- what is probably not meant -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8])
+@pytest.mark.parametrize("columns", [None, {"k": [1, 2, 3, 4]}])
+def test_duplicates_of_different_weights(directed: bool, dtype: Any, columns: Any) -> None:
+    src, dst = [2, 0, 0, 1], [2, 1, 1, 1]
+    given = {"directed": directed, "edges": columns}
+    with pytest.warns(fr.FrontierWarning, match=r"the edge \(0, 1\).* the first is kept: duplicates='sum'") as said:
+        graph = fr.from_edges(src, dst, np.array([1, 5, 6, 7], dtype), **given)
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    assert graph.weights[0] == 5
+    with warnings.catch_warnings(action="error"):
+        fr.from_edges(src, dst, np.array([1, 5, 5, 7], dtype), **given)
+        fr.from_edges(src, dst, **given)
+        for duplicates in DUPLICATES:
+            fr.from_edges(src, dst, np.array([1, 5, 6, 7], dtype), duplicates=duplicates, **given)
+
+
+def test_both_directions_of_an_undirected_edge() -> None:
+    with pytest.warns(fr.FrontierWarning, match=r"the edge \(a, b\)"):
+        fr.from_edges(["a", "b"], ["b", "a"], [1, 2])
+    with warnings.catch_warnings(action="error"):
+        fr.from_edges(["a", "b"], ["b", "a"], [1, 2], directed=True)
+        fr.rmat(6, 16, seed=1, weights=(1, 99))
+
+
+def test_ids_that_are_no_numbering() -> None:
+    far = [*range(0, 9000, 9)]
+    for src, dst, directed in (([9001], [9003], False), ([9001], [9003], True), ([0] * len(far), far, True)):
+        with pytest.warns(fr.FrontierWarning, match=r"of them occur: .* labels=True .* num_vertices=") as said:
+            fr.from_edges(src, dst, directed=directed)
+        assert len(said) == 1
+    ids = np.arange(4000)
+    with warnings.catch_warnings(action="error"):
+        fr.from_edges([900], [901])  # few
+        fr.from_edges([9001], [9003], labels=True)
+        fr.from_edges([9001], [9003], num_vertices=9004)
+        fr.from_edges(ids[::4], ids[::4] + 1)  # a half of them
+        fr.from_edges(np.zeros(2000, int), ids[::2], directed=True)
+        fr.from_edges([], [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def test_an_empty_matrix() -> None:
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.eye(2), "takes a SciPy sparse matrix, not ndarray"),
+        (np.eye(2), "takes a SciPy sparse matrix, not numpy.ndarray"),
         (sparse.csr_array((2, 3)), r"is square, but this one has the shape \(2, 3\)"),
         (sparse.csr_array(np.array([[0, np.nan], [0, 0]])), "weight 0 is NaN"),
         (sparse.csr_array(np.array([[0, 1j], [0, 0]])), "must be real numbers, not complex128"),
@@ -93,12 +94,13 @@ def test_to_scipy_is_a_copy() -> None:
 
 
 def test_networkx_karate() -> None:
-    graph = fr.from_networkx(nx.karate_club_graph())
+    with pytest.warns(fr.FrontierWarning, match=r"leaves out attributes: of nodes 'club' \(g.with_columns\(vertices="):
+        graph = fr.from_networkx(nx.karate_club_graph())
     assert not graph.directed
     assert graph.labels is None
     assert np.array_equal(graph.targets, fr.karate().targets)
     assert graph.weights.max() == 7
-    assert fr.from_networkx(nx.karate_club_graph(), weight=None).weights is None
+    assert fr.from_networkx(nx.path_graph(3), weight=None).weights is None
 
 
 def test_a_missing_weight_is_one() -> None:
@@ -117,7 +119,8 @@ def test_a_multigraph_keeps_the_last_edge(kind: Any) -> None:
     source.add_nodes_from(range(3))
     for s, d, w in ((0, 1, 5), (0, 1, 4), (1, 2, 3)):
         source.add_edge(s, d, weight=w)
-    graph = fr.from_networkx(source)
+    with pytest.warns(fr.FrontierWarning, match=r"the edge \(0, 1\).* the last is kept: duplicates='sum'"):
+        graph = fr.from_networkx(source)
     assert slots_of(graph)[0] == (0, 1, 4)
     assert slots_of(fr.from_networkx(source, duplicates="sum"))[0] == (0, 1, 9)
     parallel = fr.from_networkx(source, duplicates="keep")
@@ -140,8 +143,10 @@ def test_an_empty_networkx_graph() -> None:
 
 
 def test_what_is_no_networkx_graph() -> None:
-    with pytest.raises(fr.GraphError, match="takes a NetworkX graph, not dict"):
+    with pytest.raises(fr.GraphError, match=r"takes a NetworkX graph, not dict: fr\.from_edges"):
         fr.from_networkx({0: [1]})
+    with pytest.raises(fr.GraphError, match=r"not pandas.DataFrame: fr.from_pandas\(table"):
+        fr.from_networkx(pd.DataFrame({"src": [0]}))
     source = nx.Graph([(0, 1, {"weight": "heavy"}), (1, 2)])
     with pytest.raises(fr.GraphError, match="weight 0 is 'heavy'"):
         fr.from_networkx(source)
@@ -213,9 +218,63 @@ def test_a_table_of_sparse_ids() -> None:
 def test_a_table_that_is_not_right(arguments: Any, message: str) -> None:
     table = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "w": [1.0, None]})
     with pytest.raises(fr.GraphError, match=message):
-        fr.from_pandas(table, *arguments)
-    with pytest.raises(fr.GraphError, match="takes a DataFrame, not list"):
+        fr.from_pandas(table, *arguments, columns=[])
+    with pytest.raises(fr.GraphError, match="takes a DataFrame of pandas, not list"):
         fr.from_pandas([1, 2])
+
+
+def test_tables_of_others() -> None:
+    made = type("DataFrame", (), {"columns": ["src"], "to_pandas": None, "__module__": "polars.dataframe.frame"})()
+    with pytest.raises(fr.GraphError, match=r"not polars.DataFrame: its method .to_pandas\(\) makes one"):
+        fr.from_pandas(made)
+    for call in (fr.from_edges, fr.read, lambda table: fr.bfs(table, 0)):
+        with pytest.raises(fr.GraphError, match=r"fr.from_pandas\(table.to_pandas\(\), 'src', 'dst'\)"):
+            call(made)
+
+
+@pytest.mark.parametrize(
+    ("value", "way"),
+    [
+        (nx.path_graph(2), "fr.from_networkx"),
+        (pd.DataFrame({"src": [0], "dst": [1]}), "fr.from_pandas"),
+        (sparse.csr_array((2, 2)), "fr.from_scipy"),
+    ],
+)
+def test_edges_say_what_takes_them(value: Any, way: str) -> None:
+    for call in (fr.from_edges, fr.read):
+        with pytest.raises(fr.GraphError, match=way):
+            call(value)
+
+
+def test_attributes_that_are_left_out() -> None:
+    source = nx.Graph([(0, 1, {"weight": 2, "since": 1999})])
+    with pytest.warns(fr.FrontierWarning, match=r"of edges 'since' \(weight='since'"):
+        fr.from_networkx(source)
+    with pytest.warns(fr.FrontierWarning, match="of edges 'weight'"):
+        assert fr.from_networkx(source, weight="since").max_weight == 1999
+    with warnings.catch_warnings(action="error"):
+        fr.bfs(source, 0)  # of which no graph is left
+        del source.edges[0, 1]["since"]
+        fr.from_networkx(source)
+        fr.from_networkx(source, weight=None)
+
+
+def test_columns_that_are_left_out() -> None:
+    table = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "weight": [5, 6], "k": [1, 2], "Unnamed: 0": [0, 1]})
+    with pytest.warns(fr.FrontierWarning, match=r"leaves out the columns 'weight', 'k': columns=\['weight', 'k'\]"):
+        assert fr.from_pandas(table).weights is None
+    with warnings.catch_warnings(action="error"):
+        fr.from_pandas(table, columns=[])
+        fr.from_pandas(table[["src", "dst", "weight", "Unnamed: 0"]], weight="weight")
+
+
+def test_types_of_gephi() -> None:
+    table = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "Type": ["Directed", "Directed"]})
+    assert fr.from_pandas(table).directed
+    assert not fr.from_pandas(table, directed=False, columns=[]).directed
+    assert not fr.from_pandas(table.assign(Type="Undirected")).directed
+    with pytest.raises(fr.GraphError, match="directed and undirected"):
+        fr.from_pandas(table.assign(Type=["Directed", "Undirected"]))
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,8 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
         (nvidia.Driver((12, 8), problem="no GPU to this process"), (), 13, "no GPU to this process"),
         (nvidia.Driver((11, 4), (A100,)), (), 13, "runs CUDA 11.4, and 12.0 is needed"),
         (nvidia.Driver((12, 8), (P100,)), (), 13, "P100 has compute capability 6.0, and 7.0 is needed"),
-        (DRIVER, ("cupy",), 13, r'CuPy is not installed: pip install "frontier-gpu\[cuda12\]"'),
-        (nvidia.Driver((13, 0), (A100,)), ("cupy",), 13, r'pip install "frontier-gpu\[cuda13\]"'),
+        (DRIVER, ("cupy",), 13, r'CuPy is not installed: pip install "cupy-cuda12x>=13.6" "numba-cuda\[cu12\]>='),
+        (nvidia.Driver((13, 0), (A100,)), ("cupy",), 13, r'pip install "cupy-cuda13x>=13.6" "numba-cuda\[cu13\]>='),
         (DRIVER, (), 13, "built for CUDA 13, and the NVIDIA driver runs CUDA 12.8: pip uninstall cupy-cuda13x, then"),
         (DRIVER, ("numba_cuda",), 12, "numba-cuda is not installed"),
     ],
@@ -218,10 +218,10 @@ def test_doctor_without_cupy(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) 
         ("driver", "CUDA 12.8", ""),
         ("gpu", "A100", "64 GiB, compute capability 8.0"),
         ("gpu", "P100", "16 GiB, compute capability 6.0: too old"),
-        ("cupy", "missing", 'pip install "frontier-gpu[cuda12]"'),
+        ("cupy", "missing", 'pip install "cupy-cuda12x>=13.6" "numba-cuda[cu12]>=0.30" "numpy<2.5"'),
         ("numba-cuda", "0.30.4", ""),
     ]
-    assert 'CuPy is not installed: pip install "frontier-gpu[cuda12]"' in str([*doctor._backends()])
+    assert 'CuPy is not installed: pip install "cupy-cuda12x>=13.6" ' in str([*doctor._backends()])
 
 
 def test_doctor_with_a_cupy_for_another_cuda(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +237,7 @@ def test_doctor_with_a_cupy_for_another_cuda(runtime: Runtime, monkeypatch: pyte
         ("13.0.88", "", ""),
         ("12.9.86", "12.9.86", ""),
         ("13.5.37", "13.5.37", r"newer than the driver: kernels are linked by nvJitLink 13\.5\.37"),
-        ("13.5.37", "", r'does not read the PTX.*not installed.*"frontier-gpu\[cuda13\]" "cuda-toolkit<13\.1"'),
+        ("13.5.37", "", r'does not read the PTX.*not installed.*"cupy-cuda13x>=.* "cuda-toolkit<13\.1"'),
         ("14.0.1", "14.0.1", r"nvJitLink does not help \(that of CUDA 14\.0\.1 makes code for newer drivers\)"),
     ],
 )

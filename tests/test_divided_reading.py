@@ -342,6 +342,7 @@ def test_an_archive_of_ones_own_has_columns_of_vertices(tmp_path):
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("options", [{}, {"self_loops": "drop"}, {"directed": False}, {"duplicates": "sum"}])
 @pytest.mark.parametrize("name", ["own", "plain"])
+@pytest.mark.filterwarnings("ignore:the edge")
 def test_an_archive_of_ones_own_keeps_the_duplicates_that_one_of_all_keeps(name, options, directed, tmp_path):
     g = fr.from_edges([0, 0, 1, 1, 3, 2, 2], [2, 2, 1, 1, 4, 0, 0], range(7), directed=directed, duplicates="keep")
     path = saved(name, tmp_path, g)

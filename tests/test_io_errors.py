@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -298,3 +300,57 @@ def test_huge_ids_say_how_to_read_them(tmp_path):
     path.write_text("0 999999999999999\n")
     with pytest.raises(fr.GraphError, match=r"g\.el: .*labels=True"):
         fr.read(path)
+
+
+def test_gzip_by_content(tmp_path):
+    for name, text in (("g.txt", b"0 1\n1 2\n"), ("g.mtx", f"{MTX} pattern general\n2 2 1\n1 2\n".encode())):
+        (tmp_path / name).write_bytes(gzip.compress(text))
+        assert fr.read(tmp_path / name).num_vertices in (2, 3)
+    with pytest.raises(fr.GraphError, match="gzipped files cannot be read in pieces"):
+        fr.convert(tmp_path / "g.txt", tmp_path / "g.frontier")
+
+
+def test_a_directed_graph_in_a_metis_file(tmp_path):
+    (tmp_path / "g.graph").write_text("3 3\n2\n3\n1\n")
+    with pytest.raises(fr.GraphError, match=r"found 3, and as many neighbours: a directed graph, perhaps, which METIS"):
+        fr.read(tmp_path / "g.graph")
+
+
+@pytest.mark.filterwarnings("default::frontier.FrontierWarning")
+def test_names_of_files_and_cells_do_nothing_to_a_terminal(tmp_path, capsys):
+    from frontier.cli import main
+
+    name = tmp_path / "\x1b[31mred\x9b.csv"
+    name.write_text("0,\x1b[1m1\n")
+    for call in (lambda: fr.read(name), lambda: fr.read(tmp_path / "\x1b.el"), lambda: fr.read("\x1b]0;x\x07")):
+        with pytest.raises(fr.GraphError) as caught:
+            call()
+        assert str(caught.value).isprintable()
+        assert "\\x1b" in str(caught.value)
+    with pytest.raises(fr.GraphError) as caught:
+        fr.read(name)
+    assert str(caught.value).count("red") == 1  # the file is named once
+    name.write_text("0,1\n1,9001\n")
+    assert main(["info", str(name)]) == 0
+    out = capsys.readouterr()
+    assert "\\x1b[31mred" in out.out
+    assert "frontier: warning: ids go up to 9,001" in out.err
+    assert main(["bfs", str(tmp_path / "\x1b.el")]) == 2
+    assert (out.out + out.err + capsys.readouterr().err).replace("\n", "").isprintable()
+
+
+def test_weights_that_are_no_real_numbers():
+    for weights in ([1j], ["x"], [10**400], [None], [[1]]):
+        with pytest.raises(fr.GraphError, match=r"weights must (be real numbers|have one dimension)"):
+            fr.from_edges([0], [1], weights)
+    for given in ({0: 1j}, {0: 10**400}, [1j, 0]):
+        with pytest.raises(fr.GraphError, match="personalization holds numbers"):
+            fr.pagerank(fr.path(2).to("python"), personalization=given)
+
+
+def test_what_is_to_be_installed_can_be_found():
+    """The distribution itself is on no registry."""
+    root = Path(fr.__file__).parent
+    files = [*root.rglob("*.py"), *(root.parent / "docs").rglob("*.md")]
+    texts = {path: path.read_text("utf-8") for path in files}
+    assert [str(path) for path, text in texts.items() if re.search(r"pip install [^\n]*frontier-gpu", text)] == []

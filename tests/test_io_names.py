@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import itertools
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,12 @@ def test_names_without_labels_say_what_to_do(tmp_path: Path) -> None:
         ("from,to,weight", "3,4,0.5"),
         ("target,source,weight", "4,3,0.5"),
         ("weight,start,end", "0.5,3,4"),
-        ("a,b,c", "3,4,0.5"),
+        ("a,b,weight", "3,4,0.5"),
+        ("u_id,v_id,W", "3,4,0.5"),
+        ("SourceNode,Destination,Capacity", "3,4,0.5"),
+        (",source,target,weight", "0,3,4,0.5"),
+        ("Unnamed: 0,a,b,length", "0,3,4,0.5"),
+        ("id,source,friend,strength", "7,3,4,0.5"),
         ("source,target,cost", "3,4,0.5"),
         ("dst;weight;src", "4;0.5;3"),
     ],
@@ -173,7 +179,105 @@ def test_columns_by_name(tmp_path: Path, head: str, row: str) -> None:
     graph = read(tmp_path, "g.csv", f"{head}\n{row}\n")
     assert (graph.sources.tolist(), graph.targets.tolist(), graph.weights.tolist()) == ([3], [4], [0.5])
     assert graph.directed
-    assert not graph.edges
+    assert set(graph.edges) <= {"column0", "Unnamed: 0", "id"}
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "name"),
+    [
+        (",source,target", "0,3,4", "column0"),
+        (",a,b", "0,3,4", "column0"),
+        ("Unnamed: 0,source,target", "0,3,4", "Unnamed: 0"),
+        ("id,src,dst", "0,3,4", "id"),
+        ("source,target,year", "3,4,0", "year"),
+        ("a,b,c", "3,4,0", "c"),
+    ],
+)
+@pytest.mark.parametrize("labels", [None, True])
+def test_a_third_column_is_a_weight_only_by_its_name(
+    tmp_path: Path, head: str, row: str, name: str, labels: bool | None
+) -> None:
+    text = f"{head}\n{row}\n"
+    with pytest.warns(fr.FrontierWarning, match=f"g.csv: the column .*not taken for weights: weight='{name}'") as said:
+        graph = read(tmp_path, "g.csv", text, labels=labels, header=True)
+    assert len(said) == 1
+    assert graph.weights is None
+    assert graph.edges[name].tolist() == [0]
+    ends = [graph.sources[0], graph.targets[0]]
+    assert (ends if labels is None else graph.labels[ends].tolist()) == [3, 4]
+    with warnings.catch_warnings(action="error"):
+        asked = read(tmp_path, "g.csv", text, labels=labels, header=True, weight=name)
+        none = read(tmp_path, "g.csv", text, labels=labels, header=True, weight=False)
+    assert (asked.weights.tolist(), dict(asked.edges)) == ([0], {})
+    assert (none.weights, none.edges[name].tolist()) == (None, [0])
+
+
+def test_which_column_is_the_weight(tmp_path: Path) -> None:
+    text = "source,target,length,capacity\n0,1,2,3\n"
+    with pytest.warns(fr.FrontierWarning, match="'length', 'capacity' may all be weights, and none is"):
+        assert read(tmp_path, "g.csv", text).weights is None
+    assert read(tmp_path, "g.csv", text, weight="capacity").weights.tolist() == [3]
+    assert read(tmp_path, "g.csv", "u,v,weight\n0,1,2\n", weight=False).edges["weight"].tolist() == [2, 2]
+    assert read(tmp_path, "g.txt", "0 1 5\n", weight=False).weights is None
+    for name, content, message in (
+        ("g.csv", text, "weight='cost': there is no such column, but 'source', 'target', 'length', 'capacity'"),
+        ("g.txt", "0 1 5\n", "expected a line of names of columns, one of them weight='cost', found '0 1 5'"),
+        ("g.gr", "p sp 1 0\n", "weight is for edge lists"),
+    ):
+        with pytest.raises(fr.GraphError, match=message):
+            read(tmp_path, name, content, weight="cost")
+
+
+# -- what files say of edges ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "directed"),
+    [
+        ("g.txt", "# Undirected graph (each unordered pair of nodes is saved once): a.txt\n1 2\n", False),
+        ("g.txt", "# Directed graph: a.txt\n1 2\n", True),
+        ("g.txt", "# this is no undirected graph\n1 2\n", True),
+        ("g.txt", "# undirected: no\n1 2\n", True),
+        ("g.edges", "% sym unweighted\n% 1 2 2\n1 2\n", False),
+        ("g.edges", "% asym positive\n1 2 3\n", True),
+        ("g.edges", "%%MatrixMarket matrix coordinate pattern symmetric\n1 2\n", False),
+        ("g.edges", "%MatrixMarket matrix coordinate real general\n1 2 3\n", True),
+        ("g.csv", "Source,Target,Type,Id\n1,2,Undirected,0\n", False),
+        ("g.csv", "Source,Target,Type\n1,2,directed\n", True),
+        ("g.csv", "Source,Target,Type\n1,2,friend\n", True),
+        ("g.csv", "# Undirected graph\nSource,Target,Type\n1,2,Directed\n", True),
+    ],
+)
+def test_whether_edges_are_directed(tmp_path: Path, name: str, text: str, directed: bool) -> None:
+    assert read(tmp_path, name, text).directed is directed
+    for wanted in (False, True):
+        graph = read(tmp_path, name, text, directed=wanted)
+        assert (graph.directed, graph.num_edges) == (wanted, 1)
+
+
+def test_edges_of_both_kinds(tmp_path: Path) -> None:
+    text = "Source,Target,Type\n0,1,Directed\n1,2,Undirected\n"
+    with pytest.raises(fr.GraphError, match="the column of types has directed and undirected edges: directed="):
+        read(tmp_path, "g.csv", text)
+    assert read(tmp_path, "g.csv", text, directed=True).num_edges == 2
+
+
+def test_bipartite_graphs_of_konect(tmp_path: Path) -> None:
+    with pytest.warns(fr.FrontierWarning, match="the two sides of a bipartite graph"):
+        read(tmp_path, "g.edges", "% bip unweighted\n1 1\n")
+
+
+def test_ids_that_are_no_numbering(tmp_path: Path) -> None:
+    with pytest.warns(fr.FrontierWarning, match="2 of them occur: the other 9,002 .* labels=True"):
+        read(tmp_path, "g.txt", "9001 9003\n")
+    with pytest.warns(fr.FrontierWarning, match="tells of 3 vertices, and ids go up to 7: labels=True") as said:
+        assert read(tmp_path, "g.txt", "# Nodes: 3 Edges: 2\n0 1\n1 7\n").num_vertices == 8
+    assert len(said) == 1
+    with warnings.catch_warnings(action="error"):
+        read(tmp_path, "g.txt", "# Nodes: 8 Edges: 2\n0 1\n1 7\n")
+        read(tmp_path, "g.txt", "# Nodes: 3 Edges: 2\n0 1\n1 7\n", labels=True)
+        read(tmp_path, "g.txt", "9001 9003\n", labels=True)
+        read(tmp_path, "g.txt", "9001 9003\n", num_vertices=9004)
 
 
 def test_other_columns(tmp_path: Path) -> None:
@@ -272,6 +376,7 @@ def table(rng: np.random.Generator) -> str:
     return str(rng.choice(["\n", "\r\n"]).join(lines) + rng.choice(["\n", ""]))
 
 
+@pytest.mark.filterwarnings("ignore::frontier.FrontierWarning")
 def test_any_table_is_read_or_refused() -> None:
     """What is read is written and read again as it is; what is not is an error of ours, in one line."""
     rng, good, messages = np.random.default_rng(1), 0, []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 from test_divided import same
@@ -70,3 +72,42 @@ def test_what_is_wrong_is_said(place, tmp_path):
         fr.read(written(tmp_path, src=[0.5], dst=[1.0]), placement=place)
     with pytest.raises(fr.GraphError, match="header is for text"):
         fr.read(written(tmp_path, src=[0], dst=[1]), header=True, placement=place)
+
+
+def test_decimals(tmp_path):
+    from decimal import Decimal
+
+    path = tmp_path / "g.parquet"
+    tables.write_table(arrow.table({"src": [Decimal(0)], "dst": [Decimal(2)], "weight": [Decimal("1.5")]}), path)
+    graph = fr.read(path)
+    assert (graph.sources.tolist(), graph.targets.tolist(), graph.weights.tolist()) == ([0], [2], [1.5])
+
+
+def test_broken_files_and_columns(tmp_path):
+    path = tmp_path / "g.parquet"
+    tables.write_table(arrow.table({"src": np.arange(5000), "dst": np.arange(5000)}), path)
+    good, rng, refused = path.read_bytes(), np.random.default_rng(1), 0
+    for _ in range(200):
+        bad = bytearray(good)
+        bad[rng.integers(len(bad) * 3 // 4)] ^= 1 << int(rng.integers(8))
+        try:
+            fr.read(io.BytesIO(bytes(bad)), "parquet", num_vertices=5000)
+        except fr.GraphError:
+            refused += 1
+    assert refused > 20
+    tables.write_table(arrow.table({"src": [0], "dst": [1], "weight": [[1, 2]]}), path)
+    with pytest.raises(fr.GraphError, match="expected numbers or text in the column 'weight', found list<"):
+        fr.read(path)
+
+
+def test_columns_of_others(tmp_path):
+    path = tmp_path / "g.parquet"
+    tables.write_table(arrow.table({"Unnamed: 0": [7], "u": [1], "v": [0], "Type": ["Undirected"]}), path)
+    graph = fr.read(path)
+    assert (graph.directed, graph.num_edges, graph.weights) == (False, 1, None)
+    tables.write_table(arrow.table({"src": [0], "dst": [1], "year": [1999]}), path)
+    with pytest.warns(fr.FrontierWarning, match="the column 'year' .* not taken for weights"):
+        assert fr.read(path).weights is None
+    assert fr.read(path, weight="year").weights.tolist() == [1999]
+    fr.write(fr.from_edges([0], [1], edges={"cost": [3]}), path)
+    assert fr.read(path).weights is None  # as it was written

@@ -102,7 +102,7 @@ def test_round_trip_in_many_pieces(tmp_path, suffix, monkeypatch):
     src, dst = rng.integers(0, 300, (2, 3000))
     weights = rng.integers(1, 100, 3000).astype(float)
     weights[2500] = 0.1  # all others are whole numbers
-    graph = fr.from_edges(src, dst, weights, num_vertices=400, directed=True)
+    graph = fr.from_edges(src, dst, weights, num_vertices=400, directed=True, duplicates="first")
     fr.write(graph, tmp_path / f"graph.{suffix}")
     check_same(fr.read(tmp_path / f"graph.{suffix}"), graph)
 
@@ -133,7 +133,7 @@ def test_metis_in_many_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(_parse, "_WORTH_THREADS", 100)
     rng = np.random.default_rng(4)
     src, dst = rng.integers(0, 300, (2, 2000))
-    graph = fr.from_edges(src, dst, rng.integers(1, 9, 2000), self_loops="drop", num_vertices=400)
+    graph = fr.from_edges(src, dst, rng.integers(1, 9, 2000), self_loops="drop", duplicates="first", num_vertices=400)
     fr.write(graph, tmp_path / "graph.metis")
     check_same(fr.read(tmp_path / "graph.metis"), graph)
 
@@ -245,7 +245,7 @@ def test_networkx_reads_edge_lists(tmp_path):
 
 def test_real_graphs(data_dir, real_graph, tmp_path):
     for name in ("nk-lesmis", "road-rome99", "mesh-igea"):
-        graph = fr.read(data_dir / f"{name}.npz")
+        graph = fr.read(data_dir / f"{name}.npz", duplicates="first")
         check_same(graph, real_graph(name))
         fr.write(graph, tmp_path / "g.mtx")
         check_same(fr.read(tmp_path / "g.mtx"), graph)

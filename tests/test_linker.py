@@ -183,7 +183,7 @@ def test_neither_links(
     monkeypatch.setattr(compiler, "ptx_of", lambda *_: "//\n.version 9.5\n.target sm_90\n")
     message = (
         rf"driver runs CUDA 13\.0 and does not read PTX 9\.5.*nvJitLink does not help \({reason}.*"
-        r'pip install "frontier-gpu\[cuda13\]" "cuda-toolkit<13\.1", or update the driver'
+        r'pip install "cupy-cuda13x>=.* "cuda-toolkit<13\.1", or update the driver'
     )
     with pytest.raises(fr.BackendUnavailableError, match=message):
         compiler.binary(program(), (9, 0), launch.LOW_DEGREE, blame)

@@ -28,7 +28,7 @@ from frontier.backends.cuda.program import CudaProgram
 from frontier.primitives import _closure_pairs
 from frontier.program import execution
 
-pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "frontier-gpu[cuda-compile]"')
+pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "numba-cuda[cu12]"')
 
 BALANCES = ("block", "twc", "merge_path", "degree_classes")
 

@@ -109,7 +109,7 @@ sys.stdout.write(code)
 @pytest.mark.deep
 @pytest.mark.xfail(strict=True, reason="kernels that are translated have no line numbers yet")
 def test_kernels_know_their_lines(races: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "frontier-gpu[cuda-compile]"')
+    pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "numba-cuda[cu12]"')
     monkeypatch.setenv("FRONTIER_CACHE_DIR", str(tmp_path))
     text = PROGRAM.format(tools=str(TOOLS), tests=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", text], text=True, capture_output=True, cwd=TOOLS.parent, check=False)

@@ -18,12 +18,13 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from frontier.cli import bench, doctor, explain, files, graph500, run
 from frontier.cli.common import Parser, UsageError, is_first
-from frontier.errors import FrontierError, NotConvergedError, VerificationError
+from frontier.errors import FrontierError, FrontierWarning, NotConvergedError, VerificationError, printable
 
 __all__ = ["main"]
 
@@ -81,7 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
     try:
         arguments = parse(argv)
-        status: int = arguments.command(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _say
+            status: int = arguments.command(arguments)
         sys.stdout.flush()
         return status
     except (VerificationError, NotConvergedError) as error:
@@ -127,5 +130,16 @@ def _fail(status: int, error: object) -> int:
     if isinstance(error, UsageError) and error.of_all_ranks and not is_first():
         time.sleep(PAUSE)
         return status
-    print(f"frontier: {text}", file=sys.stderr)
+    print(f"frontier: {printable(text)}", file=sys.stderr)
     return status
+
+
+def _say(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """Show a warning: one of ours without the line of ours that led to it."""
+    if issubclass(category, FrontierWarning):
+        if is_first():
+            print(f"frontier: warning: {printable(str(message))}", file=sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn, TypeAlias
 
+from frontier.errors import printable
 from frontier.native import notice
 
 __all__ = [
@@ -180,7 +181,7 @@ def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
     lines = [(name, shown(value)) for name, value in pairs]
     width = max((len(name) for name, _ in lines), default=0)
     for name, value in lines:
-        print(f"{name:<{width}}  {value}")
+        print(printable(f"{name:<{width}}  {value}"))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -19,7 +19,7 @@ from frontier.native.cache import place
 
 __all__ = ["add"]
 
-OPTIONAL = {"scipy": "io", "networkx": "io", "pandas": "io", "matplotlib": "plot"}
+OPTIONAL = ("scipy", "networkx", "pandas", "matplotlib", "pyarrow")
 #: Backends without which an installation is broken; others may be absent.
 NEEDED = ("cpu", "python")
 CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
@@ -64,10 +64,6 @@ def version_of(distribution: str) -> str:
         return ""
 
 
-def _install(extra: str) -> str:
-    return f'pip install "frontier-gpu[{extra}]"'
-
-
 def _basics() -> Iterator[Finding]:
     import frontier
     from frontier.lowering.phases import checking
@@ -88,9 +84,9 @@ def _basics() -> Iterator[Finding]:
 
 
 def _optional() -> Iterator[Finding]:
-    for name, extra in OPTIONAL.items():
+    for name in OPTIONAL:
         version = version_of(name)
-        yield Finding(name, version or "missing", "" if version else _install(extra))
+        yield Finding(name, version or "missing", "" if version else f"pip install {name}")
 
 
 def _cuda() -> Iterator[Finding]:
@@ -104,7 +100,7 @@ def _cuda() -> Iterator[Finding]:
         yield Finding(*line)
     if driver.problem:
         yield Finding("gpu", "none", driver.problem)
-    hint = _install(driver.extra) if driver.gpus else "only of use with a GPU"
+    hint = driver.install if driver.gpus else "only of use with a GPU"
     cupy = next(filter(version_of, CUPY), "")
     yield Finding("cupy", version_of(cupy) if cupy else "missing", cupy or hint)
     version = version_of("numba-cuda")

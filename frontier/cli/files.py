@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from frontier.atomic_write import STREAMS
 from frontier.cli import graphs
 from frontier.cli.common import Commands, Parser, Stopwatch, UsageError, check_folder, dump_json, print_pairs
+from frontier.errors import printable
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -146,7 +147,7 @@ def _is_too_large(arguments: argparse.Namespace) -> bool:
         return False
     if arguments.format is None and arguments.graph.partition(":")[0] in graphs.KINDS:
         return False
-    return is_too_large(arguments.graph, arguments.format, arguments.directed)
+    return is_too_large(arguments.graph, arguments.format, arguments.directed, arguments.weight)
 
 
 def _convert_in_parts(arguments: argparse.Namespace) -> int:
@@ -160,10 +161,11 @@ def _convert_in_parts(arguments: argparse.Namespace) -> int:
     if arguments.labels or arguments.header is not None:
         raise UsageError("--memory does not go with --labels and --header")
     in_parts(
-        arguments.graph, arguments.out, memory=arguments.memory, format=arguments.format, directed=arguments.directed
+        arguments.graph, arguments.out, memory=arguments.memory, format=arguments.format, directed=arguments.directed,
+        weight=arguments.weight,
     )
     made = opened(arguments.out, check=False)
-    print(f"{arguments.out}: {made.num_vertices:,} vertices, {made.num_edges:,} edges")
+    print(f"{printable(arguments.out)}: {made.num_vertices:,} vertices, {made.num_edges:,} edges")
     return 0
 
 
@@ -188,12 +190,13 @@ def _write(graph: Graph, out: str, to: str | None) -> int:
 
     stored = to is None and is_stored(out)
     if graph.labels is not None and not stored and format_of(out, to)[0] != "npz":
-        print(f"frontier: {out} has the vertices' numbers: their names are kept by .npz only", file=sys.stderr)
+        said = f"frontier: {printable(out)} has the vertices' numbers: their names are kept by .npz only"
+        print(said, file=sys.stderr)
     if out == "-":
         write(graph, sys.stdout.buffer, to)
         return 0
     write(graph, out, to)
     if out.startswith(STREAMS):
         return 0  # what is printed might come after the graph
-    print(f"{out}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges")
+    print(f"{printable(out)}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges")
     return 0

@@ -101,6 +101,9 @@ def add_reading_arguments(parser: Parser) -> None:
         default=None,
         help="whether the first line of an edge list names its columns (default: if it looks so)",
     )
+    parser.add_argument(
+        "--weight", metavar="COLUMN", help="the column of an edge list that holds the weights (default: one called so)"
+    )
     add_making_arguments(parser)
 
 
@@ -180,6 +183,8 @@ def load(
     if _is_made(arguments):
         if arguments.labels or arguments.header is not None:
             raise UsageError(f"--labels and --header are for files, and {spec} is made")
+        if arguments.weight is not None:
+            raise UsageError(f"--weight names a column of a file, and {spec} is made: --weights LOW:HIGH draws weights")
         weights = drawn_weights(arguments, needs_weights)
         if weights is not None and arguments.weights is None and is_first():
             low, high = weights
@@ -209,6 +214,7 @@ def load(
         arguments.directed,
         labels=True if arguments.labels else None,
         header=arguments.header,
+        weight=arguments.weight,
         placement=placement if placement is not None and placement.divides and not arguments.labels else None,
     )
 

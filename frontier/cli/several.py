@@ -86,7 +86,7 @@ def nccl() -> Line:
 
 def mpi() -> Iterator[Line]:
     """Lines about MPI: mpi4py, the library that it finds, and what starts processes."""
-    hint = 'pip install "frontier-gpu[ranks]"'
+    hint = "pip install mpi4py mpich"
     if importlib.util.find_spec("mpi4py") is None:
         yield "mpi4py", "missing", f"{hint}, or mpi4py alone where there is an MPI"
         return

@@ -388,7 +388,7 @@ _KARATE = {
 
 def _made(src: Array, dst: Array, n: int, weights: Weights, state: Array, **options: Any) -> Graph:
     values = None if weights is None else weights_in(weights, len(src), state[2])
-    return from_edges(src, dst, values, num_vertices=n, **options)
+    return from_edges(src, dst, values, num_vertices=n, duplicates="first", **options)
 
 
 def _keys(seed: Any, placement: Placement | str | None, n: int, count: int) -> Array:

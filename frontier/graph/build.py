@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frontier.errors import GraphError
+from frontier.errors import GraphError, warn
 from frontier.graph import build_input as given
 from frontier.graph.build_arrays import Rows
 from frontier.graph.build_sort import DUPLICATES, take
@@ -19,7 +19,7 @@ from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.placement import Placement
 
-__all__ = ["SELF_LOOPS", "check_choice", "from_csr", "from_edges"]
+__all__ = ["SELF_LOOPS", "check_choice", "from_csr", "from_edges", "warn_of_duplicates"]
 
 #: What to do with an edge from a vertex to itself.
 SELF_LOOPS = ("keep", "drop", "error")
@@ -32,7 +32,7 @@ def from_edges(
     *,
     num_vertices: int | None = None,
     directed: bool = False,
-    duplicates: str = "first",
+    duplicates: str | None = None,
     self_loops: str = "keep",
     labels: Any = None,
     vertices: Mapping[str, Any] | None = None,
@@ -56,11 +56,12 @@ def from_edges(
         Number of vertices, n; default: the largest id plus one, or the number of labels.
     directed : bool
         False (the default): every edge is undirected.
-    duplicates : {"first", "last", "min", "max", "sum", "keep", "error"}
+    duplicates : {"first", "last", "min", "max", "sum", "keep", "error"}, optional
         What to do with several edges between the same two vertices. Keep one: the first or the last,
         or the one with the smallest or largest weight (of several, the first). ``sum``: add their
         weights (columns are those of the first). ``keep``: keep all. ``error``: raise an error. In an
-        undirected graph (a, b) and (b, a) are the same edge.
+        undirected graph (a, b) and (b, a) are the same edge. Default: keep the first, with a warning if weights of
+        duplicates differ.
     self_loops : {"keep", "drop", "error"}
         What to do with edges from a vertex to itself.
     labels : array_like, shape (n,), or bool, optional
@@ -99,12 +100,12 @@ def from_edges(
     labels = None if labels is False else labels
     there = None if placement is None else Placement.parse(placement)
     if there is not None and there.divides:
-        options: dict[str, Any] = {"directed": directed, "duplicates": duplicates, "self_loops": self_loops}
+        options: dict[str, Any] = {"directed": directed, "duplicates": duplicates or "first", "self_loops": self_loops}
         with there.backend.telling():  # all others, which wait to build the graph, what is wrong here
             shares, more = _shares(src, dst, weights, num_vertices, labels, vertices, edges, parts, options)
         divided: Graph = there.backend.build(shares, there, **more, **options)
         return divided
-    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("duplicates", "first" if duplicates is None else duplicates, DUPLICATES)
     check_choice("self_loops", self_loops, SELF_LOOPS)
     if dst is None:
         src, dst, weights = given.pairs(src, weights)
@@ -141,10 +142,10 @@ def _shares(
 
 
 def _whole(
-    src: Any, dst: Any, weights: Any, num_vertices: Any, directed: bool, duplicates: str, self_loops: str,
+    src: Any, dst: Any, weights: Any, num_vertices: Any, directed: bool, duplicates: str | None, self_loops: str,
     labels: Any, vertices: Any, edges: Any,
 ) -> Graph:  # fmt: skip
-    """The graph where its edges are."""
+    """The graph where its edges are, with warnings of what is probably not meant."""
     place = Placement.of(src, dst)
     memory = place.memory
     with memory.using("building the graph"):
@@ -162,7 +163,8 @@ def _whole(
             src_ids,
             dst_ids,
             n,
-            duplicates=duplicates,
+            duplicates=duplicates or "first",
+            watch=duplicates is None and weights is not None,
             both=not directed,
             drop_loops=self_loops == "drop",
             weights=weight_array,
@@ -170,6 +172,10 @@ def _whole(
         )
         if rows.order is not None:
             edge_columns = {name: take(column, rows.order) for name, column in edge_columns.items()}
+        if rows.differ is not None:
+            warn_of_duplicates(*rows.differ, names)
+        if num_vertices is None and names is None:
+            _warn_of_gaps(memory, rows, directed)
     return Graph(
         rows.offsets,
         rows.targets,
@@ -181,6 +187,50 @@ def _whole(
         placement=place,
         check=False,
     )
+
+
+def warn_of_duplicates(source: int, target: int, labels: Array | None, kept: str = "first") -> None:
+    """Warn that an edge is there several times, with different weights, of which nobody has said which is meant."""
+    ends = (source, target) if labels is None else (labels[source], labels[target])
+    warn(
+        f"the edge ({ends[0]}, {ends[1]}), and perhaps others, is given more than once, with different weights, and "
+        f"the {kept} is kept: duplicates='sum' adds them up, 'min', 'max' and 'keep' are other ways, and "
+        f"duplicates='{kept}' says that this is meant"
+    )
+
+
+#: From so many vertices on, ids of which fewer than one in so many occur are probably no numbering. Below, what is lost
+#: is small, and samples of graphs with ids like 0, 5 and 900 are common; a graph of which fewer than a quarter of the
+#: vertices have edges is not: of R-MAT graphs of the usual 16 edges a vertex about a half have, of others more.
+GAPS_FROM, ONE_IN = 1000, 4
+
+
+def _warn_of_gaps(memory: Memory, rows: Rows, directed: bool) -> None:
+    """Warn if most ids up to the largest do not occur."""
+    n = len(rows.offsets) - 1
+    if n < GAPS_FROM or (few := n // ONE_IN) < (found := _vertices_with_edges(memory, rows, directed, few)):
+        return
+    warn(
+        f"ids go up to {n - 1:,}, and {found:,} of them occur: the other {n - found:,} are vertices without edges; "
+        "labels=True numbers the vertices that occur, and num_vertices= says that the others are meant"
+    )
+
+
+def _vertices_with_edges(memory: Memory, rows: Rows, directed: bool, enough: int) -> int:
+    """How many vertices have edges, out or in; counting may stop above ``enough``."""
+    occurs = rows.offsets[1:] != rows.offsets[:-1]
+    found = int(memory.xp.count_nonzero(occurs))
+    if directed and found <= enough:
+        for first in range(0, len(rows.targets), _SCATTERED):
+            occurs[rows.targets[first : first + _SCATTERED]] = True
+            found = int(memory.xp.count_nonzero(occurs))
+            if found > enough:
+                break
+    return found
+
+
+#: Targets that are looked at before it is counted again.
+_SCATTERED = 1 << 20
 
 
 def _rows(memory: Memory, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:

@@ -25,12 +25,16 @@ _STRETCH = 1 << 28  # slots worked on at a time: CuPy's prefix sum needs a copy,
 
 @dataclass
 class Rows:
-    """Sorted rows; ``order`` holds the number that each slot's edge had in the input."""
+    """Sorted rows; ``order`` holds the number that each slot's edge had in the input.
+
+    ``differ`` are the ends of an edge whose duplicates had different weights, if that was asked for and there is one.
+    """
 
     offsets: Array
     targets: Array
     weights: Array | None = None
     order: Array | None = None
+    differ: tuple[int, int] | None = None
 
 
 def bytes_for(num_edges: int, both: bool, carry: bool) -> int:
@@ -53,6 +57,7 @@ def sorted_rows(
     weights: Array | None = None,
     need_order: bool = False,
     num_sources: int | None = None,
+    watch: bool = False,
 ) -> Rows:
     """Sort edges by source and target, and resolve duplicates; as ``_build_sort.sorted_rows``."""
     num_sources = num_vertices if num_sources is None else num_sources
@@ -65,12 +70,15 @@ def sorted_rows(
     if weights is None and not need_order:
         keys = _plain_keys(xp, src, dst, bits, duplicates, both, drop_loops)
         return Rows(*_rows(xp, keys, bits, num_vertices, num_sources))
-    keys, order, carried = _resolved(xp, src, dst, bits, duplicates, both, drop_loops, weights)
+    differ: list[tuple[int, int]] = []
+    keys, order, carried = _resolved(
+        xp, src, dst, bits, duplicates, both, drop_loops, weights, differ if watch else None
+    )
     if both:
         keys, places = _with_reverse(xp, keys, bits)
         order, carried = order[places], None if carried is None else carried[places]
         del places
-    return Rows(*_rows(xp, keys, bits, num_vertices, num_sources), carried, order)
+    return Rows(*_rows(xp, keys, bits, num_vertices, num_sources), carried, order, *differ)
 
 
 def contracted(
@@ -142,8 +150,12 @@ def _resolved(
     both: bool,
     drop_loops: bool,
     weights: Array | None,
+    differ: list[tuple[int, int]] | None,
 ) -> tuple[Array, Array, Array | None]:
-    """Keys in order, the number of each one's edge, and its weight; an undirected edge once, from its smaller end."""
+    """Keys in order, the number of each one's edge, and its weight; an undirected edge once, from its smaller end.
+
+    To ``differ`` are added the ends of the first edge whose duplicates have different weights.
+    """
     keys = _keys(xp.minimum(src, dst), xp.maximum(src, dst), bits) if both else _keys(src, dst, bits)
     order = xp.flatnonzero(src != dst) if drop_loops else xp.arange(len(keys))
     if weights is not None and duplicates in ("min", "max"):
@@ -164,6 +176,14 @@ def _resolved(
     if weights is not None and duplicates == "sum":
         totals = narrowed(_sums(xp, weights[order], heads), weights.dtype)
         return keys[heads], order[heads], totals
+    if differ is not None and weights is not None and not heads.all():
+        ordered = weights[order]
+        unequal = ordered[1:] != ordered[:-1]
+        del ordered
+        unequal &= ~heads[1:]
+        if unequal.any():
+            differ.append(divmod(int(keys[1:][unequal.argmax()]), 1 << bits))
+        del unequal
     if duplicates == "last":
         heads[:-1] = heads[1:].copy()
         heads[-1:] = True

@@ -21,6 +21,7 @@ from frontier.memory.host import HOST
 __all__ = [
     "check_fits",
     "columns",
+    "door",
     "end_points",
     "label_array",
     "one_dimensional",
@@ -56,8 +57,31 @@ def one_dimensional(values: Any, what: str, memory: Memory = HOST) -> Array:
     return array
 
 
+def door(value: Any) -> str:
+    """What takes a value that is no graph, to be said in a message; empty if nothing does."""
+    if hasattr(value, "is_multigraph") and hasattr(value, "edges"):
+        return "fr.from_networkx takes a graph of NetworkX"
+    if hasattr(value, "itertuples"):
+        return "fr.from_pandas(table, 'src', 'dst') makes one of a table"
+    if hasattr(value, "to_pandas") and hasattr(value, "columns"):
+        return "fr.from_pandas(table.to_pandas(), 'src', 'dst') makes one of a table"
+    if hasattr(value, "tocoo"):
+        return "fr.from_scipy takes a sparse matrix"
+    if isinstance(value, str) or hasattr(value, "__fspath__"):
+        return f"fr.read({str(value)!r}) reads a file"
+    return ""
+
+
+_PAIRS = (
+    "from_edges takes the ends of the edges, from_edges(src, dst), or one list of pairs, or triples with a weight: "
+    "from_edges([(0, 1), (1, 2)])"
+)
+
+
 def pairs(edges: Any, weights: Any) -> tuple[Any, Any, Any]:
     """Sources, targets and weights of a list of edges, each a pair, or a triple with its weight."""
+    if door(edges) and not isinstance(edges, str):
+        raise GraphError(f"from_edges takes the ends of edges, not {type(edges).__name__}: {door(edges)}")
     if getattr(edges, "ndim", 0) == 2 and edges.shape[1] in (2, 3):
         columns: list[Any] = [edges[:, i] for i in range(edges.shape[1])]
         if edges.dtype.kind == "f" and (edges[:, :2] == edges[:, :2].astype(np.int64)).all():
@@ -66,10 +90,7 @@ def pairs(edges: Any, weights: Any) -> tuple[Any, Any, Any]:
         listed = list(edges) if isinstance(edges, Iterable) and not isinstance(edges, (str, bytes)) else [edges]
         wide = {len(edge) if isinstance(edge, (tuple, list, np.ndarray)) else 0 for edge in listed}
         if wide - {2} and wide != {3}:
-            raise GraphError(
-                "from_edges takes the ends of the edges, from_edges(src, dst), or one list of pairs, or triples with a "
-                "weight: from_edges([(0, 1), (1, 2)])"
-            )
+            raise GraphError(_PAIRS)
         columns = [list(column) for column in zip(*listed, strict=True)] or [[], []]
     if len(columns) == 2:
         return columns[0], columns[1], weights
@@ -278,7 +299,10 @@ def _numbers(array: Array) -> Array:
     for i, weight in enumerate(array.tolist()):
         if isinstance(weight, str) or not hasattr(weight, "__float__"):
             raise GraphError(f"weights must be real numbers, but weight {i} is {weight!r}")
-    return array.astype(np.float64)
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:  # an array, or an integer of hundreds of digits
+        raise GraphError(f"weights must be real numbers: {error}") from None
 
 
 def no_column(name: str, kind: str, known: Mapping[str, Any]) -> str:

@@ -16,6 +16,9 @@ from frontier.native.jit import jit
 KEEP, FIRST, LAST, MIN, MAX, SUM, ERROR = range(7)
 GOOD, OVERFLOW = -1, -2
 
+#: Whether weights of duplicates are looked at: never; the payloads, which are their bits; those that payloads number.
+BLIND, BITS, NUMBERED = range(3)
+
 DIGIT_BITS = 11
 
 
@@ -102,14 +105,16 @@ def sort(a, pa, low_bit, high_bit, b, pb, hist):
 
 @jit
 def resolve(
-    keys, payload, lo, from_keys, from_payload, size, bits, first, how, weights, sums, degree
+    keys, payload, lo, from_keys, from_payload, size, bits, first, how, watch, weights, sums, degree
 ):
     """Write sorted keys to ``keys[lo:]``, one for each run of equals, and count degrees.
 
     ``from_keys`` may be the same place. Returns GOOD, OVERFLOW, or the key of a duplicate if
-    that is an error.
+    that is an error. If ``watch`` is not BLIND, of the first duplicates with different weights: their
+    key, below OVERFLOW.
     """
     carry = len(payload) > 0
+    found = np.int64(GOOD)
     out = lo
     i = 0
     while i < size:
@@ -129,6 +134,14 @@ def resolve(
                     w, best = weights[from_payload[k]], weights[from_payload[pick]]
                     if (w < best) if how == MIN else (w > best):
                         pick = k
+            if watch != BLIND and found == GOOD:
+                for k in range(i + 1, j):
+                    if (
+                        from_payload[k] != from_payload[i]
+                        if watch == BITS
+                        else weights[from_payload[k]] != weights[from_payload[i]]
+                    ):
+                        found = OVERFLOW - 1 - np.int64(key)
         if how == SUM:
             total = weights[from_payload[i]]
             check = np.float64(total)
@@ -144,7 +157,7 @@ def resolve(
         degree[first + (key >> bits)] += 1
         out += 1
         i = j
-    return GOOD
+    return found
 
 
 @jit
@@ -161,6 +174,7 @@ def sort_bucket(
     first,
     bits,
     how,
+    watch,
     weights,
     sums,
     degree,
@@ -169,7 +183,7 @@ def sort_bucket(
     a, pa = keys[lo:hi], payload[lo : hi if len(payload) else lo]
     if sort(a, pa, low_bit, high_bit, scratch, scratch_payload, hist):
         a, pa = scratch, scratch_payload
-    return resolve(keys, payload, lo, a, pa, hi - lo, bits, first, how, weights, sums, degree)
+    return resolve(keys, payload, lo, a, pa, hi - lo, bits, first, how, watch, weights, sums, degree)
 
 
 @jit

@@ -40,6 +40,7 @@ def sorted_rows(
     need_order: bool = False,
     targets_sorted: bool = False,
     num_sources: int | None = None,
+    watch: bool = False,
 ) -> Rows:
     """Sort edges by source and target, and resolve duplicates.
 
@@ -64,12 +65,16 @@ def sorted_rows(
         The edges come in ascending order of ``dst``.
     num_sources : int, optional
         Make rows of so many vertices only, with sources that are numbered within them.
+    watch : bool
+        Where weights come with edges of which the first or the last is kept: name one whose duplicates have other
+        weights, as ``differ``.
     """
     num_sources = num_vertices if num_sources is None else num_sources
     # sums of floats are rounded in another order there
     if duplicates != "sum" and sparing(num_sources + len(src), "frontier.graph.build_kernels"):
         options: dict[str, Any] = {"duplicates": duplicates, "both": both, "drop_loops": drop_loops}
         options |= {"weights": weights, "need_order": need_order, "num_sources": num_sources}
+        options["watch"] = watch
         rows = _build_arrays.sorted_rows(np, src, dst, num_vertices, **options)
         if rows.order is not None:
             rows.order = rows.order.astype(offset_dtype(len(src)))
@@ -87,9 +92,12 @@ def sorted_rows(
     buckets = _Buckets(num_vertices, num_sources, len(src) * (2 if both else 1), values.dtype)
     buckets.deal(src, dst, both, drop_loops, values)
     wide = widened(weights) if by_weight else None
-    offsets, sums = buckets.sort(duplicates, wide, targets_sorted)
+    watch = watch and weights is not None and duplicates in ("first", "last")
+    if watch and not as_bits:
+        wide = weights
+    offsets, sums = buckets.sort(duplicates, wide, targets_sorted, watch)
     targets, carried = buckets.emit(offsets, buckets.payload)
-    rows = Rows(offsets, targets)
+    rows = Rows(offsets, targets, differ=buckets.differ)
     if as_bits:
         assert weights is not None
         rows.weights = carried.view(weights.dtype)
@@ -128,6 +136,7 @@ class _Buckets(Layout):
         self.starts = np.zeros(self.count + 1, np.int64)
         self.keys = np.empty(0, np.uint64)
         self.payload = np.empty(0, payload_dtype)
+        self.differ: tuple[int, int] | None = None  # ends of an edge whose duplicates have different weights
 
     def deal(self, src: Array, dst: Array, both: bool, drop_loops: bool, values: Array) -> None:
         """Put the edges into the buckets, in the order in which they come."""
@@ -165,12 +174,15 @@ class _Buckets(Layout):
             self.workers,
         )
 
-    def sort(self, duplicates: str, weights: Array | None, targets_sorted: bool) -> tuple[Array, Array | None]:
+    def sort(
+        self, duplicates: str, weights: Array | None, targets_sorted: bool, watch: bool
+    ) -> tuple[Array, Array | None]:
         """Sort each bucket and resolve its duplicates; give the offsets, and sums if asked."""
         from frontier.graph import build_kernels as kernels
 
         how = DUPLICATES.index(duplicates)
         summing = weights is not None and duplicates == "sum"
+        eyes = kernels.BLIND if not watch else kernels.BITS if weights is None else kernels.NUMBERED
         if weights is None:
             weights = np.empty(0, np.float64)
             how = kernels.FIRST if duplicates in ("min", "max", "sum") else how
@@ -201,15 +213,21 @@ class _Buckets(Layout):
                     np.uint64(b) << shift,
                     bits,
                     how,
+                    eyes,
                     weights,
                     sums,
                     offsets[1:],
                 )
-                if bad != kernels.GOOD:
+                if bad < kernels.OVERFLOW:
+                    differ[b] = kernels.OVERFLOW - 1 - bad
+                elif bad != kernels.GOOD:
                     problems[b] = bad
 
         problems: dict[int, int] = {}
+        differ: dict[int, int] = {}
         self._share(work)
+        if differ:
+            self.differ = self._ends(min(differ), differ[min(differ)])
         if problems:
             first = min(problems)
             self._refuse(first, problems[first])
@@ -221,9 +239,11 @@ class _Buckets(Layout):
 
         if key == kernels.OVERFLOW:
             raise GraphError("the weights of duplicate edges add up to more than int64 holds")
-        s = (bucket << self.shift) + (key >> self.bits)
-        d = key & ((1 << self.bits) - 1)
-        raise _build_arrays.repeated(s, d)
+        raise _build_arrays.repeated(*self._ends(bucket, key))
+
+    def _ends(self, bucket: int, key: int) -> tuple[int, int]:
+        """The source and the target of the edge with a key."""
+        return (bucket << self.shift) + (key >> self.bits), key & ((1 << self.bits) - 1)
 
     def emit(self, offsets: Array, payload: Array) -> tuple[Array, Array]:
         """Return the targets and the payload in slot order."""

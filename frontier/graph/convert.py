@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.errors import BackendUnavailableError, GraphError
-from frontier.graph.build import check_symmetric, from_edges, is_symmetric
+from frontier.errors import BackendUnavailableError, GraphError, warn
+from frontier.graph.build import check_symmetric, from_edges, is_symmetric, warn_of_duplicates
+from frontier.graph.build_input import door
 from frontier.graph.graph import Graph
+from frontier.graph.meanings import counts_rows, said_by
 from frontier.graph.moving import on_host
 from frontier.graph.topology import Array
 from frontier.memory.shortage import telling
@@ -53,8 +55,8 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None)
     """
     if not hasattr(matrix, "tocoo"):
         raise GraphError(
-            f"from_scipy takes a SciPy sparse matrix, not {type(matrix).__name__}; "
-            "scipy.sparse.csr_array(A) makes one of a dense array"
+            f"from_scipy takes a SciPy sparse matrix, not {_kind(matrix)}; "
+            + (door(matrix) or "scipy.sparse.csr_array(A) makes one of a dense array")
         )
     shape = tuple(matrix.shape)
     if len(shape) != 2 or shape[0] != shape[1]:
@@ -81,8 +83,10 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None)
 
 
 @telling("making a graph")
-def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str = "last") -> Graph:
+def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str | None = None) -> Graph:
     """Make a graph from a NetworkX graph.
+
+    Other attributes than the weight are left out, with a warning.
 
     Parameters
     ----------
@@ -92,8 +96,9 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str 
     weight : str or None
         The edge attribute that holds the weight; an edge without it weighs 1, as in NetworkX.
         None: no weights.
-    duplicates : str
-        What to do with parallel edges of a multigraph, as for :func:`from_edges`.
+    duplicates : str, optional
+        What to do with parallel edges of a multigraph, as for :func:`from_edges`. Default: keep the last, with a
+        warning if weights of parallel edges differ.
 
     Returns
     -------
@@ -110,7 +115,35 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str 
     Takes time proportional to the number of nodes and edges, in Python: some microseconds each.
     """
     if not (hasattr(graph, "is_multigraph") and hasattr(graph, "edges")):
-        raise GraphError(f"from_networkx takes a NetworkX graph, not {type(graph).__name__}")
+        way = door(graph) or "fr.from_edges takes the ends of edges"
+        raise GraphError(f"from_networkx takes a NetworkX graph, not {_kind(graph)}: {way}")
+    left_out = _left_out(graph, weight)
+    if left_out:
+        warn(left_out)
+    return networkx_graph(graph, weight, duplicates)
+
+
+def _left_out(graph: Any, weight: str | None) -> str:
+    """What to say of the attributes that are left out; empty if there are none."""
+    of_nodes = {name: None for _, data in graph.nodes(data=True) for name in data}
+    of_edges = {name: None for _, _, data in graph.edges(data=True) for name in data}
+    of_edges.pop("weight" if weight is None else weight, None)
+    said = []
+    if of_nodes:
+        first = next(iter(of_nodes))
+        said.append(
+            f"of nodes {', '.join(map(repr, of_nodes))} (g.with_columns(vertices={{{first!r}: "
+            f"[x for _, x in graph.nodes(data={first!r})]}}) adds it)"
+        )
+    if of_edges:
+        said.append(
+            f"of edges {', '.join(map(repr, of_edges))} (weight={next(iter(of_edges))!r} takes it for the weights)"
+        )
+    return f"from_networkx leaves out attributes: {', and '.join(said)}" if said else ""
+
+
+def networkx_graph(graph: Any, weight: str | None = "weight", duplicates: str | None = None) -> Graph:
+    """Do the work of :func:`from_networkx`, without a word of attributes."""
     nodes = list(graph)
     id_of = {node: v for v, node in enumerate(nodes)}
     count = graph.number_of_edges()
@@ -120,6 +153,8 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str 
     if weight is not None:
         # parallel edges come in the order in which they were added, hence duplicates="last"
         weights = [w for _, _, w in graph.edges(data=weight, default=1)]
+    if duplicates is None and weights is not None and graph.is_multigraph():
+        _warn_of_parallel(graph, weights)
     plain = all(isinstance(node, int | np.integer) and node == v for v, node in enumerate(nodes))
     return from_edges(
         src,
@@ -127,9 +162,19 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str 
         weights,
         num_vertices=len(nodes),
         directed=graph.is_directed(),
-        duplicates=duplicates,
+        duplicates=duplicates or "last",
         labels=None if plain else nodes,
     )
+
+
+def _warn_of_parallel(graph: Any, weights: list[Any]) -> None:
+    """Warn if parallel edges of a multigraph have different weights."""
+    first: dict[Any, Any] = {}
+    for (s, d), weight in zip(graph.edges(), weights, strict=True):
+        ends = (s, d) if graph.is_directed() or (d, s) not in first else (d, s)
+        if first.setdefault(ends, weight) != weight:
+            warn_of_duplicates(s, d, None, "last")
+            return
 
 
 @telling("making a graph")
@@ -139,9 +184,9 @@ def from_pandas(
     target: str = "dst",
     weight: str | None = None,
     *,
-    columns: Iterable[str] = (),
-    directed: bool = False,
-    duplicates: str = "first",
+    columns: Iterable[str] | None = None,
+    directed: bool | None = None,
+    duplicates: str | None = None,
     self_loops: str = "keep",
     num_vertices: int | None = None,
     labels: Any = None,
@@ -156,9 +201,12 @@ def from_pandas(
         The columns that hold the endpoints: ids from 0, or labels, as in :func:`from_edges`.
     weight : str, optional
         The column that holds the weights.
-    columns : iterable of str
-        Columns to keep as edge data.
-    directed, duplicates, self_loops, num_vertices, labels
+    columns : iterable of str, optional
+        Columns to keep as edge data. Default: none, with a warning if there are others than those above.
+    directed : bool, optional
+        Default: what a column ``Type`` says in which there is ``Directed`` or ``Undirected`` for each edge, as Gephi
+        writes it; else False.
+    duplicates, self_loops, num_vertices, labels
         As for :func:`from_edges`; with ``labels=True``, integers in the table are labels.
 
     Raises
@@ -171,19 +219,38 @@ def from_pandas(
     Takes time proportional to the number of rows; labels are looked up in Python.
     """
     if not (hasattr(table, "columns") and hasattr(table, "itertuples")):
-        raise GraphError(f"from_pandas takes a DataFrame, not {type(table).__name__}")
-    kept = {name: _column(table, name) for name in columns}
+        way = door(table) or "fr.from_edges takes the ends of edges"
+        if hasattr(table, "to_pandas"):
+            way = "its method .to_pandas() makes one"
+        raise GraphError(f"from_pandas takes a DataFrame of pandas, not {_kind(table)}: {way}")
+    kept = {name: _column(table, name) for name in columns or ()}
+    kinds = next((name for name in table.columns if str(name).lower() == "type"), None)
+    says = None if kinds is None or directed is not None else said_by(table[kinds].tolist())
+    if columns is None:
+        known = {source, target, weight, None if says is None else kinds}
+        others = [name for name in table.columns if name not in known and not counts_rows(str(name))]
+        if others:
+            warn(
+                f"from_pandas leaves out the columns {', '.join(map(repr, others))}: columns={others} keeps them as "
+                f"data of edges, weight={others[0]!r} takes one for weights, and columns=[] says that this is meant"
+            )
     return from_edges(
         _column(table, source),
         _column(table, target),
         None if weight is None else _column(table, weight),
         num_vertices=num_vertices,
-        directed=directed,
+        directed=bool(says if directed is None else directed),
         duplicates=duplicates,
         self_loops=self_loops,
         labels=labels,
         edges=kept,
     )
+
+
+def _kind(value: Any) -> str:
+    """The type of a value, with its package."""
+    module, name = type(value).__module__.partition(".")[0], type(value).__name__
+    return name if module == "builtins" else f"{module}.{name}"
 
 
 def _column(table: Any, name: str) -> Array:
@@ -331,6 +398,5 @@ def _library(module: str, name: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise BackendUnavailableError(
-            f'this needs {name}, which is not installed: pip install "frontier-gpu[io]"'
-        ) from None
+        package = module.partition(".")[0]
+        raise BackendUnavailableError(f"this needs {name}, which is not installed: pip install {package}") from None

@@ -26,7 +26,7 @@ class Edges:
     ``lines_of`` has the line of each vertex where the file has one; ``both_ways`` says that an
     undirected edge stands in the file once for each direction. ``vertices`` and ``edges`` are
     columns of data; ``at_least``: that there may be more vertices, of which other files of the
-    same graph tell.
+    same graph tell; ``nodes``: how many a comment tells of, whatever their ids are.
     """
 
     src: Array
@@ -40,6 +40,7 @@ class Edges:
     edges: dict[str, Array] = field(default_factory=dict)
     labels: Array | None = None
     at_least: bool = False
+    nodes: int | None = None
 
 
 @dataclass

@@ -53,6 +53,7 @@ def rows(
     comments: str = "",
     most: int | None = None,
     names: bool = False,
+    third: str | None = None,
 ) -> Rows:
     """Read the rest of a file as lines of two vertex ids and perhaps a weight.
 
@@ -76,6 +77,8 @@ def rows(
         Reading may stop when more rows than this have been found.
     names : bool
         Whether ids might be names, in messages.
+    third : str, optional
+        What the third column is called, in messages, where it holds no weights.
     """
     wide = limit is None or limit >= 2**31
     marks = tuple(map(ord, (comments * 2)[:2] or "\n\n"))
@@ -120,7 +123,7 @@ def rows(
             _codes.NEGATIVE_ID: ids,
             _codes.ID_RANGE: ids,
             _codes.BAD_INTEGER: "an integer weight within int64",
-            _codes.BAD_NUMBER: "a number as weight",
+            _codes.BAD_NUMBER: "a number as weight" if third is None else f"a number as {third!r}",
             _codes.MISSING: f"{columns} numbers",
             _codes.SURPLUS: f"the line to end after {columns} numbers",
         }[fault]

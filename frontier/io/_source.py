@@ -15,11 +15,11 @@ from io import BufferedReader, BytesIO
 from typing import Any, BinaryIO, NoReturn
 
 from frontier.atomic_write import STREAMS
-from frontier.errors import GraphError
+from frontier.errors import GraphError, printable
 from frontier.memory.host import HOST
 from frontier.regular_files import described
 
-__all__ = ["Source", "opened", "shown"]
+__all__ = ["Source", "is_gzipped", "opened", "shown"]
 
 _PART = 4 * 2**20  # bytes of an archive that are read at a time
 _SKIPPED = 2**16  # bytes that are passed over at a time
@@ -59,6 +59,14 @@ def _opened(path: str, flags: int) -> int:
         return handle
     os.close(handle)
     raise OSError(errno.EINVAL, f"it is {described(mode)}, not a file", path)
+
+
+def is_gzipped(file: BufferedReader | str) -> bool:
+    """Whether a file, of which nothing has been read, or a file of that name, begins as gzip's do."""
+    if isinstance(file, str):
+        with opened(file) as there:
+            return is_gzipped(there)
+    return file.peek(2)[:2] == b"\x1f\x8b"
 
 
 def _buffered(path: str, given: Any) -> BufferedReader:
@@ -252,7 +260,7 @@ class Bar:
     def __init__(self, path: str, size: int | None, wanted: bool | None, rate: bool = True) -> None:
         self._wanted = worth_showing(size or 0) if wanted is None else wanted
         self._rate = rate
-        self._name = os.path.basename(path)
+        self._name = printable(os.path.basename(path))
         self._size = size
         self._begin = time.monotonic()
         self._drawn = False

@@ -10,33 +10,18 @@ import io
 import math
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from frontier.graph.build_input import whole_numbers
+from frontier.graph.meanings import Columns
 from frontier.graph.topology import Array
 from frontier.io._edges import Edges, is_number
 from frontier.io._source import Source, shown
 
-__all__ = ["Columns", "cells", "delimiter_of", "read"]
+__all__ = ["cells", "delimiter_of", "read"]
 
 _BLOCK = 2**22  # bytes turned into text at a time
-
-
-@dataclass
-class Columns:
-    """Where in a row the source, the target and the weight of an edge stand, and what the other cells are called."""
-
-    source: int = 0
-    target: int = 1
-    weight: int | None = None
-    others: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def count(self) -> int:
-        """Cells in a row."""
-        return 2 + (self.weight is not None) + len(self.others)
 
 
 def delimiter_of(line: str, suffix: str) -> str | None:

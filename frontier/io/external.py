@@ -28,7 +28,7 @@ from frontier.io._dealing import InEdges, Rows, offsets_of
 from frontier.io._divisible import Divisible
 from frontier.io._folders import HEAD, check_replaceable, replace_folder
 from frontier.io._joined import joined
-from frontier.io._source import Bar, Source, opened, worth_showing
+from frontier.io._source import Bar, Source, is_gzipped, opened, worth_showing
 from frontier.io._unfinished import LOCK, NOTE, Unfinished, noted_options
 from frontier.io.formats import FORMATS, Options, format_of
 from frontier.io.stored import SUFFIX, Folder, arrays_noted, is_stored
@@ -64,6 +64,7 @@ def convert(
     duplicates: str | None = None,
     self_loops: str = "keep",
     num_vertices: int | None = None,
+    weight: str | bool | None = None,
     progress: bool | None = None,
 ) -> None:
     """Make a Frontier graph of a file of edges, neither of which needs to fit into memory.
@@ -78,7 +79,7 @@ def convert(
     memory : int or str, optional
         About the bytes to use for edges, ``2**30`` or ``"1GiB"``. In addition there are 8 to 24 bytes for each vertex.
         Default: 1 GiB, or an eighth of the free memory if that is less; or what an unfinished conversion has used.
-    format, directed, duplicates, self_loops, num_vertices, progress
+    format, directed, duplicates, self_loops, num_vertices, weight, progress
         As of :func:`frontier.read`; so duplicates are kept of an archive that :func:`frontier.write` has made, and else
         the first is.
 
@@ -109,7 +110,7 @@ def convert(
     _check(names, target, memory, duplicates, self_loops)
     if num_vertices is not None:
         num_vertices = vertex_count({}, num_vertices, None)
-    found = [_divided(name, format, num_vertices) for name in names]
+    found = [_divided(name, format, num_vertices, weight, directed) for name in names]
     shares, says_directed = joined(names, [(each.shares, each.directed) for each in found])
     kind = says_directed if directed is None else directed
     if _must_be_undirected(shares, says_directed, directed):
@@ -121,7 +122,7 @@ def convert(
     options = {
         "source": [os.path.abspath(name) for name in names], "changed": times,
         "directed": kind, "duplicates": duplicates, "self_loops": self_loops, "num_vertices": num_vertices,
-        "layout": LAYOUT,
+        "weight": weight, "layout": LAYOUT,
     }  # fmt: skip
     options["memory"] = _usual(target, options) if memory is None else parsed(memory)
     try:
@@ -168,7 +169,9 @@ def _must_be_undirected(shares: Shares, says_directed: bool, directed: bool | No
     return bool(directed) and not says_directed and not shares.both_ways
 
 
-def is_too_large(name: str, format: str | None = None, directed: bool | None = None) -> bool:
+def is_too_large(
+    name: str, format: str | None = None, directed: bool | None = None, weight: str | bool | None = None
+) -> bool:
     """Whether a file of edges had better be converted in parts: at once it takes more than half of the free memory.
 
     False for files that cannot be read in pieces, or not as ``directed`` says, and for those that cannot be read.
@@ -177,7 +180,7 @@ def is_too_large(name: str, format: str | None = None, directed: bool | None = N
     if FORMATS[suffix].divisible is None or zipped or not os.path.isfile(name):
         return False
     try:
-        found = _divided(name, format, None)
+        found = _divided(name, format, None, weight, directed)
     except GraphError:
         return False
     if _must_be_undirected(found.shares, found.directed, directed):
@@ -197,20 +200,25 @@ def _times(names: list[str]) -> list[int]:
     return [os.stat(name).st_mtime_ns for name in names]
 
 
-def _divided(name: str, format: str | None, num_vertices: int | None) -> Divisible:
+def _divided(
+    name: str, format: str | None, num_vertices: int | None, weight: str | bool | None, directed: bool | None
+) -> Divisible:
     """How the file is read in pieces."""
     suffix, zipped = format_of(name, format)
     known = FORMATS[suffix]
-    if known.divisible is None or zipped:
-        what = "gzipped files" if zipped else f"{known.name} files"
+    if zipped or known.divisible is None or is_gzipped(name):
+        what = f"{known.name} files" if known.divisible is None else "gzipped files"
         raise GraphError(f"{name}: {what} cannot be read in pieces: fr.write(fr.read(...), ...) needs them in memory")
     if num_vertices is not None and not known.lists_edges:
         raise GraphError(f"{name}: num_vertices is for edge lists: {known.name} files say it themselves")
     if os.path.exists(name) and not os.path.isfile(name):
         raise GraphError(f"{name}: it is {described(os.stat(name).st_mode)}, not a file, which is read in pieces")
+    if weight is not None and not known.lists_edges:
+        raise GraphError(f"{name}: weight is for edge lists and Parquet: {known.name} files have no names of columns")
+    options = Options(directed, "keep", "keep", num_vertices, None, weight=weight)
     with opened(name) as file:
         found = known.divisible(
-            Source(name, file, zipped=False, progress=False), suffix, Options(None, "keep", "keep", num_vertices, None)
+            Source(name, file, zipped=False, progress=False), suffix, options
         )
     if found is None or found.labels is not None or found.vertices:
         raise GraphError(f"{name}: has names or columns of vertices, so it cannot be read in pieces")
@@ -227,7 +235,8 @@ def _read(work: Unfinished, shares: Shares, directed: bool, self_loops: str) -> 
     def read(i: int) -> None:
         piece = shares.make(i * step, min((i + 1) * step, shares.count))
         if piece.columns:
-            raise GraphError(f"there are columns, {', '.join(piece.columns)}: only weights can be converted in pieces")
+            what = f"there are columns, {', '.join(piece.columns)}"
+            raise GraphError(f"{what}: only weights can be converted in pieces, and weight= says which they are")
         if len(piece.src) or not state["known"]["edges"]:
             _look_at(work, piece)  # a self-loop that is left out names a vertex, too
             piece = shares.checked(piece, self_loops)

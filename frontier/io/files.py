@@ -12,14 +12,15 @@ from typing import IO, Any
 import numpy as np
 
 from frontier.atomic_write import replacing
-from frontier.errors import GraphError
+from frontier.errors import GraphError, printable, warn
 from frontier.graph.build import from_csr, from_edges
+from frontier.graph.build_input import door
 from frontier.graph.graph import Graph
 from frontier.graph.moving import on_host
 from frontier.io import stored
 from frontier.io._divisible import graph_in_parts, in_parts
 from frontier.io._edges import Edges
-from frontier.io._source import Source, opened
+from frontier.io._source import Source, is_gzipped, opened
 from frontier.io.formats import FORMATS, Format, Options, format_of
 from frontier.memory.placement import Placement
 from frontier.memory.shortage import explained, telling
@@ -36,6 +37,7 @@ def read(
     num_vertices: int | None = None,
     labels: Any = None,
     header: bool | None = None,
+    weight: str | bool | None = None,
     progress: bool | None = None,
     placement: Placement | str | None = None,
     parts: bool = False,
@@ -49,16 +51,16 @@ def read(
         is read as a stream. The suffix determines the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
         ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr`` (DIMACS), ``.graph``,
         ``.metis`` (METIS), ``.npz``, ``.parquet`` (needs PyArrow), or one passed to :func:`register_format`. A further
-        ``.gz`` means that the file is gzipped.
+        ``.gz`` means that the file is gzipped, which is also seen from its content.
     format : str, optional
         One of these suffixes, for a file with another name; ``"csv.gz"`` if it is gzipped.
     directed : bool, optional
-        Whether the graph is directed. Default: what the file says. If it says nothing, edge
+        Whether the graph is directed. Default: what the file says, see below. If it says nothing, edge
         lists, DIMACS and general Matrix Market files are directed, METIS and symmetric Matrix
         Market files undirected.
     duplicates : {"first", "last", "min", "max", "sum", "keep", "error"}, optional
         What to do with several edges between the same vertices, as in
-        :func:`frontier.from_edges`. Default: keep the first; in an archive written by
+        :func:`frontier.from_edges`. Default: keep the first, with a warning if weights differ; in an archive written by
         :func:`write`, and in registered formats, keep all.
     self_loops : {"keep", "drop", "error"}
         What to do with self-loops.
@@ -71,6 +73,9 @@ def read(
         :func:`frontier.from_edges`.
     header : bool, optional
         Whether the first line of an edge list names the columns. Default: decided by its content.
+    weight : str or False, optional
+        The column of an edge list or a Parquet file that holds the weights; False: none does. Default: the one that is
+        called so, see below; a third column without a line of names.
     progress : bool, optional
         Show a progress bar on stderr. Default: if stderr is a terminal and the file is larger
         than 50 MiB.
@@ -100,13 +105,20 @@ def read(
     Takes time proportional to the file's size. Text is parsed in blocks on all threads; gzip is
     unpacked on one. Labels, and columns in another order, are parsed by Python: two to three microseconds per line.
 
-    The first line of an edge list may name its columns: ``source``, ``src``, ``from`` or ``start``;
-    ``target``, ``dst``, ``to`` or ``end``; ``u`` and ``v`` for undirected edges; ``weight``. Others
-    become columns of the graph's edges, except that a single third column of numbers holds the
-    weights. If the first line of a ``.csv`` or ``.tsv`` contains other names, they are taken for the
+    The first line of an edge list may name its columns, in any order and case: ``source``, ``src``, ``from`` or
+    ``start``; ``target``, ``dst``, ``dest``, ``destination``, ``to`` or ``end``; ``u`` and ``v`` for undirected edges,
+    each perhaps followed by ``id`` or ``node``. ``weight`` or ``w`` are the weights, and where there is no such column,
+    the only one that is called ``cost``, ``length``, ``distance``, ``capacity``, ``strength`` or ``value``. Others
+    become columns of the graph's edges; a warning says so of a single third one of numbers. Row numbers, which have no
+    name or are called ``Unnamed: 0``, are never ends of edges. If the first line of
+    a ``.csv`` or ``.tsv`` contains other names, they are taken for the
     names of source, target and further columns. With ``labels=True`` they are taken for an edge,
     unless ``header=True``. In these two formats a line without a target, such as ``33,``, is a
     vertex that may have no edges.
+
+    Edges are undirected if a column ``Type`` says ``Undirected`` of all, as Gephi writes it, or a comment before the
+    edges: ``# Undirected graph`` (SNAP), ``% sym`` (KONECT), or a symmetric header of Matrix Market in another file. If
+    a comment tells of another number of ``Nodes:`` than is built, a warning says so.
 
     A skew-symmetric Matrix Market file becomes a directed graph: each entry is an edge, and its
     reverse edge has the negated weight.
@@ -120,10 +132,10 @@ def read(
     """
     there = Placement.parse("cpu" if placement is None else placement)
     named = None if labels is False else labels
-    options = Options(directed, duplicates or "first", self_loops, num_vertices, named, header)
+    options = Options(directed, duplicates, self_loops, num_vertices, named, header, weight)
     if not hasattr(path, "read") and stored.is_stored(_name(path)) and not parts:
         loops = None if self_loops == "keep" else self_loops
-        given = (format, directed, duplicates, num_vertices, labels, header, loops)
+        given = (format, directed, duplicates, num_vertices, labels, header, loops, weight)
         return _stored_folder(_name(path), placement, given)
     with there.backend.telling():  # all others, which wait to build the graph, what is wrong here
         make = _maker(path, format, there, options, duplicates, progress, parts)
@@ -150,6 +162,7 @@ def _maker(
     with _naming(name, parts):
         if there.divides and known.divisible is not None and given is None and os.path.isfile(name):
             with opened(name) as file:
+                zipped = zipped or (known.unpacks and is_gzipped(file))
                 divided = known.divisible(Source(name, file, zipped, progress=False), suffix, options)
             make = None if divided is None else graph_in_parts(
                 name, divided, there, directed=options.directed, duplicates=duplicates, self_loops=options.self_loops,
@@ -158,10 +171,11 @@ def _maker(
             if make is not None:
                 return make
         with opened(name, given) as file:
+            zipped = zipped or (known.unpacks and is_gzipped(file))
             source = Source(name, file, zipped, progress)
             whole, at_least, kept = _read(source, known, suffix, options, duplicates is None)
         if there.divides:
-            return in_parts(whole, there, parts, "keep" if kept else options.duplicates, at_least)
+            return in_parts(whole, there, parts, "keep" if kept else options.duplicates or "first", at_least)
         return partial(whole.to, there)
 
 
@@ -171,6 +185,8 @@ def _check_options(known: Format, options: Options, there: Placement, parts: boo
         raise GraphError(f"num_vertices is for edge lists: {known.name} files say it themselves")
     if options.header is not None and not known.lists_edges:
         raise GraphError("header is for edge lists: the others have names of columns nowhere")
+    if options.weight is not None and not known.lists_edges:
+        raise GraphError("weight is for edge lists and Parquet: the others have names of columns nowhere")
     if options.labels is True and not known.lists_edges:
         raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
     if parts and not there.divides:
@@ -195,7 +211,7 @@ def _naming(name: str, parts: bool = False) -> Iterator[None]:
     except MemoryError as error:
         raise explained(error, f"reading {name}") from None
     except GraphError as error:
-        if not str(error).startswith(name) and not (parts and hasattr(error, "of_all_ranks")):
+        if not str(error).startswith(printable(name)) and not (parts and hasattr(error, "of_all_ranks")):
             error.args = (f"{name}: {error}",)
         raise error.with_traceback(None) from None
 
@@ -229,7 +245,8 @@ def _name(path: Any) -> str:
     try:
         return os.fsdecode(path)
     except TypeError:
-        raise GraphError(f"a file is a path or an open file, not {path!r}") from None
+        way = f": {door(path)}" if door(path) else ""
+        raise GraphError(f"a file is a path or an open file, not {type(path).__name__}{way}") from None
 
 
 @telling("writing a graph")
@@ -302,6 +319,8 @@ def _graph(source: Source, found: Edges, options: Options) -> Graph:
     count = found.num_vertices if options.num_vertices is None else options.num_vertices
     if options.labels is True:
         count = options.num_vertices
+    elif count is None and options.labels is None and found.nodes is not None:
+        count = _count(source.path, found)
     graph = from_edges(
         src, dst, weights, num_vertices=count, directed=directed or found.both_ways,
         duplicates=options.duplicates, self_loops=options.self_loops,
@@ -311,6 +330,17 @@ def _graph(source: Source, found: Edges, options: Options) -> Graph:
     if directed or not found.both_ways:
         return graph
     return _undirected(source, graph, found)
+
+
+def _count(name: str, found: Edges) -> int:
+    """The number of vertices by the ids of edges, with a warning if a comment tells of another."""
+    count = max(int(ends.max()) + 1 if len(ends) else 0 for ends in (found.src, found.dst))
+    if count != found.nodes:
+        warn(
+            f"{name}: a comment tells of {found.nodes:,} vertices, and ids go up to {count - 1:,}: labels=True numbers "
+            "those that occur, and num_vertices= says how many there are"
+        )
+    return count
 
 
 def _undirected(source: Source, graph: Graph, found: Edges) -> Graph:

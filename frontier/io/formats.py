@@ -29,11 +29,12 @@ class Options:
     """How a graph is made of what a file holds: arguments of :func:`frontier.read`."""
 
     directed: bool | None
-    duplicates: str
+    duplicates: str | None
     self_loops: str
     num_vertices: int | None
     labels: Any
     header: bool | None = None
+    weight: str | bool | None = None
 
 
 #: What a reader may find: edges, of which a graph is made; a graph; or the arguments of ``from_csr`` for one.
@@ -56,10 +57,12 @@ class Format:
         ``write(graph, name, suffix)`` gives a function that writes to an open file. What the format cannot hold it
         refuses before, when the file (perhaps a pipe) is not yet open.
     lists_edges : bool
-        Whether it knows ``num_vertices=``, ``labels=True`` and ``header=``.
+        Whether it knows ``num_vertices=``, ``labels=True``, ``header=`` and ``weight=``.
     divisible : callable, optional
         ``divisible(source, suffix, options)`` gives how several processes can read a file, which is no pipe, together;
         None if they cannot.
+    unpacks : bool
+        Whether a file is unpacked that is gzipped by its content, and not called so.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Format:
     write: Callable[[Graph, str, str], Callable[[Any], None]] | None
     lists_edges: bool = False
     divisible: Callable[[Source, str, Options], Divisible | None] | None = None
+    unpacks: bool = True
 
 
 #: Suffix of a file's name -> the format.
@@ -141,7 +145,7 @@ def register_format(
         put = write
         return lambda file: put(graph, file)
 
-    _add(Format(name, short, found if read else None, writer if write else None))
+    _add(Format(name, short, found if read else None, writer if write else None, unpacks=False))
 
 
 def format_of(name: str, given: str | None) -> tuple[str, bool]:
@@ -204,11 +208,13 @@ def _pieces(chunks: Iterable[bytes]) -> Callable[[Any], None]:
 
 
 def _read_list(source: Source, suffix: str, options: Options) -> Edges:
-    return edge_list.read(source, suffix, options.labels is True, options.header)
+    return edge_list.read(source, suffix, options.labels is True, options.header, options.weight, options.directed)
 
 
 def _divisible_list(source: Source, suffix: str, options: Options) -> Divisible | None:
-    return None if options.labels is True else edge_list.divisible(source, suffix, options.header)
+    return None if options.labels is True else edge_list.divisible(
+        source, suffix, options.header, options.weight, options.directed
+    )
 
 
 def _write_list(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
@@ -231,13 +237,13 @@ def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None
 def _read_table(source: Source, suffix: str, options: Options) -> Edges:
     if options.header is not None:
         raise GraphError("header is for text: a Parquet file always names its columns")
-    return parquet.read(source.path, source.seekable(), edge_list.columns_of)
+    return parquet.read(source.path, source.seekable(), options.weight, options.directed)
 
 
 def _divisible_table(source: Source, suffix: str, options: Options) -> Divisible | None:
     if options.labels is True or options.header is not None or source.zipped:
         return None
-    return parquet.divisible(source.path, source.seekable(), edge_list.columns_of)
+    return parquet.divisible(source.path, source.seekable(), options.weight)
 
 
 def _write_table(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:

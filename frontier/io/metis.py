@@ -88,6 +88,11 @@ def _edges(source: Source, head: _Head, numbers: Array, sizes: Array, lines: Arr
         source.fail(int(lines[src[at]]), f"a neighbour from 1 to {head.vertices}", shown(str(numbers[at])))
     dst = (numbers - 1).astype(dtype)
     loops = int(np.count_nonzero(src == dst))
+    if head.edges == len(src) > loops:
+        source.fail(
+            head.line, "the true number of edges, each of which stands in the lists of both ends",
+            f"{head.edges}, and as many neighbours: a directed graph, perhaps, which METIS files do not hold",
+        )  # fmt: skip
     # some programs write a loop once, some twice
     if 2 * head.edges not in (len(src), len(src) + loops):
         source.fail(

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from frontier.errors import GraphError
-from frontier.graph.build_input import vertex_ids, weights_of
+from frontier.graph.build_input import vertex_ids, weights_of, whole_numbers
 from frontier.graph.graph import Graph
+from frontier.graph.meanings import Columns, columns_of, type_column, warn_of_doubt
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges, Marker, graph_edges
-from frontier.io._table import Columns
 
 __all__ = ["divisible", "read", "write"]
 
@@ -36,19 +37,26 @@ BUFFER = 1 << 17
 _KEY = b"frontier"
 
 
-def read(path: str, file: Any, columns_of: Callable[[list[str]], Columns]) -> Edges:
-    """Read a file; ``columns_of`` says what the columns are, by their names."""
+def read(path: str, file: Any, weight: str | bool | None = None, directed: bool | None = None) -> Edges:
+    """Read a file; ``weight`` is the column of weights, ``directed`` whether edges are, whatever a column says."""
     opened = _opened(path, file)
-    marker, columns, names = _head(opened, columns_of)
-    arrays = _arrays(path, opened.read(columns=names))
+    marker, columns, names = _head(path, opened, weight)
+    with _refusing_damage(path):
+        table = opened.read(columns=names)
+    arrays = _arrays(path, table)
     src, dst, weights, others = _parts(columns, names, arrays)
-    return Edges(src, dst, weights, marker.vertices, marker.directed is not False, edges=others)
+    said = marker.directed
+    if said is None and directed is None:
+        said = type_column(others)
+    return Edges(src, dst, weights, marker.vertices, said is not False, edges=others)
 
 
-def divisible(path: str, file: Any, columns_of: Callable[[list[str]], Columns]) -> Divisible | None:
-    """How several processes can read a file; None if ids are no integers."""
+def divisible(path: str, file: Any, weight: str | bool | None = None) -> Divisible | None:
+    """How several processes can read a file; None if ids are no integers, or a column says what edges are."""
     opened = _opened(path, file)
-    marker, columns, names = _head(opened, columns_of)
+    marker, columns, names = _head(path, opened, weight)
+    if marker.directed is None and any(name.lower() == "type" for name in columns.others):
+        return None
     types = opened.schema_arrow
     if any(np.dtype(types.field(names[at]).type.to_pandas_dtype()).kind not in "iu" for at in (0, 1)):
         return None
@@ -109,10 +117,18 @@ class _Rows:
 
 def _opened(path: str, file: Any) -> Any:
     parquet = _pyarrow("pyarrow.parquet")
-    try:
+    with _refusing_damage(path):
         return parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)  # or a column of a group is there whole
-    except Exception as error:  # ArrowInvalid, or an OSError
-        why = str(error).splitlines()[0]
+
+
+@contextmanager
+def _refusing_damage(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (GraphError, MemoryError):
+        raise
+    except Exception as error:  # ArrowInvalid, an OSError, or another of those that broken pages raise
+        why = (str(error).splitlines() or [type(error).__name__])[0]
         raise GraphError(f"{path}: expected a Parquet file, found something else: {why}") from None
 
 
@@ -120,17 +136,24 @@ def _pyarrow(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise GraphError(f'Parquet files need PyArrow ({error}): pip install "frontier-gpu[parquet]"') from None
+        raise GraphError(f"Parquet files need PyArrow ({error}): pip install pyarrow") from None
 
 
-def _head(opened: Any, columns_of: Callable[[list[str]], Columns]) -> tuple[Marker, Columns, list[str]]:
+def _head(path: str, opened: Any, weight: str | bool | None) -> tuple[Marker, Columns, list[str]]:
     """What the metadata say, the columns, and the names of those that are read: ends, weights, others."""
     said = (opened.schema_arrow.metadata or {}).get(_KEY, b"")
     marker = Marker.parse(b"# frontier: " + said) or Marker()
     every = opened.schema_arrow.names
     if len(every) < 2:
         raise GraphError(f"expected two columns or more, found {len(every)}")
-    columns = columns_of(every)
+    if said and weight is None:  # names of columns that we have written have no other meaning
+        weight = "weight" if "weight" in every else False
+    columns = columns_of(every, weight)
+    if len(columns.others) == 1 and columns.weight is None and not columns.doubt:
+        name, at = next(iter(columns.others.items()))
+        columns.doubt = [name] if _is_number(opened.schema_arrow.field(every[at]).type) else []
+    if weight is None:
+        warn_of_doubt(path, columns)
     if marker.directed is None and [every[columns.source].lower(), every[columns.target].lower()] == ["u", "v"]:
         marker.directed = False
     places = [columns.source, columns.target, *([] if columns.weight is None else [columns.weight])]
@@ -153,12 +176,30 @@ def _arrays(path: str, table: Any) -> dict[str, Array]:
         if column.null_count:
             what = f"a value in each row of the column {name!r}"
             raise GraphError(f"{path}: expected {what}, found {column.null_count} empty")
-        array = column.to_numpy()
         try:
-            found[name] = array.astype(str) if array.dtype == object else array
+            found[name] = _array(column)
         except UnicodeDecodeError:
             raise GraphError(f"{path}: the column {name!r} holds bytes that are no text") from None
+        except (TypeError, ValueError, NotImplementedError):  # of lists, for example
+            what = f"numbers or text in the column {name!r}"
+            raise GraphError(f"{path}: expected {what}, found {column.type}") from None
     return found
+
+
+def _array(column: Any) -> Array:
+    """The values of a column: whole decimals as integers, others as floats, and what is no number as text."""
+    types = _pyarrow("pyarrow.types")
+    if types.is_decimal(column.type):
+        whole = column.type.scale <= 0
+        values = column.to_pylist()
+        return whole_numbers([int(value) for value in values]) if whole else np.array(values, np.float64)
+    array: Array = column.to_numpy()
+    return array.astype(str) if array.dtype == object else array
+
+
+def _is_number(kind: Any) -> bool:
+    types = _pyarrow("pyarrow.types")
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def write(graph: Graph) -> Callable[[Any], None]:

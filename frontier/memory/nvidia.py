@@ -40,9 +40,10 @@ class Driver:
     problem: str = ""
 
     @property
-    def extra(self) -> str:
-        """The extra of Frontier's that fits this driver."""
-        return "cuda13" if self.cuda is None or self.cuda >= (13, 0) else "cuda12"
+    def install(self) -> str:
+        """What to type for the packages that fit this driver: those of the extra cuda12 or cuda13."""
+        major = 13 if self.cuda is None or self.cuda >= (13, 0) else 12
+        return f'pip install "cupy-cuda{major}x>=13.6" "numba-cuda[cu{major}]>=0.30" "numpy<2.5"'
 
 
 def find() -> Driver:
@@ -86,7 +87,7 @@ def missing() -> str:
         return f"the NVIDIA driver runs CUDA {runs}, and 12.0 is needed: update the driver"
     if all(map(too_old, driver.gpus)):  # where only some are, that matters when one of them is asked for
         return too_old(driver.gpus[0])
-    install = f'pip install "frontier-gpu[{driver.extra}]"'
+    install = driver.install
     if find_spec("cupy") is None:
         return f"CuPy is not installed: {install}"
     try:
@@ -121,7 +122,7 @@ def too_new(driver: Driver, what: str, reason: str) -> str:
     major, minor = driver.cuda
     return (
         f"the NVIDIA driver runs CUDA {major}.{minor} and does not read {what}, which the installed CUDA toolkit "
-        f'writes; nvJitLink does not help ({reason}): pip install "frontier-gpu[{driver.extra}]" '
+        f'writes; nvJitLink does not help ({reason}): {driver.install} '
         f'"cuda-toolkit<{major}.{minor + 1}", or update the driver'
     )
 

@@ -65,9 +65,9 @@ def graph_of(value: Any, who: str) -> Graph:
     if isinstance(value, Graph):
         return value
     if hasattr(value, "is_multigraph") and hasattr(value, "edges"):
-        from frontier.graph.convert import from_networkx
+        from frontier.graph.convert import networkx_graph
 
-        return from_networkx(value)
+        return networkx_graph(value)
     if hasattr(value, "tocoo") and hasattr(value, "shape"):
         from frontier.graph.convert import from_scipy
 
@@ -92,13 +92,11 @@ def _what(value: Any) -> str:
 
 
 def _way(value: Any) -> str:
-    if isinstance(value, str) or hasattr(value, "__fspath__"):
-        return f"fr.read({str(value)!r}) reads a file"
-    if hasattr(value, "itertuples"):
-        return "fr.from_pandas(table, 'src', 'dst') makes one of a table"
+    from frontier.graph.build_input import door
+
     if isinstance(value, (Problem, Frontier)):
         return f"that of the {type(value).__name__.lower()} is its attribute .graph"
-    return _WAYS
+    return door(value) or _WAYS
 
 
 def check_problem(p: Any, who: Any) -> None:

@@ -1,0 +1,138 @@
+"""What the names of columns of a table of edges mean, and what tables say of edges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from frontier.errors import GraphError, warn
+
+__all__ = [
+    "SOURCES", "TARGETS", "Columns", "columns_of", "counts_rows", "plain", "said_by", "type_column", "warn_of_doubt",
+]  # fmt: skip
+
+SOURCES = ("src", "source", "from", "start", "u")
+TARGETS = ("dst", "dest", "destination", "target", "to", "end", "v")
+#: Names of weights; the first are what nothing else is called.
+WEIGHTS = ("weight", "weights", "w")
+QUANTITIES = ("cost", "length", "distance", "capacity", "strength", "value")
+
+
+@dataclass
+class Columns:
+    """Where in a row the source, the target and the weight of an edge stand, and what the other cells are called.
+
+    ``doubt`` are the names of columns that might be meant as weights, and are not taken as such.
+    """
+
+    source: int = 0
+    target: int = 1
+    weight: int | None = None
+    others: dict[str, int] = field(default_factory=dict)
+    doubt: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """Cells in a row."""
+        return 2 + (self.weight is not None) + len(self.others)
+
+
+def plain(name: str) -> str:
+    """A name of a column as it is looked up: ``Source``, ``source_id`` and ``SourceNode`` are one."""
+    letters = re.sub(r"[\W_]", "", name.lower())
+    return re.sub(r"(node|vertex)?(id)?$", "", letters) or letters
+
+
+def counts_rows(name: str) -> bool:
+    """Whether a column is called like the row numbers that pandas writes, and again when it has read them."""
+    return not name.strip() or re.fullmatch(r"Unnamed: \d+|__index_level_\d+__", name.strip()) is not None
+
+
+def columns_of(names: list[str], weight: str | bool | None = None) -> Columns:
+    """Which column is which, by their names.
+
+    Where the names of ends are not known, the first two columns are the ends, or the one beside an end that is known;
+    row numbers are none. A column is the weight only if it is called so. ``weight`` says which it is instead, or, as
+    False, that none is.
+
+    Raises
+    ------
+    GraphError
+        There is no column called ``weight``.
+    """
+    known = [plain(name) for name in names]
+    free = [i for i, name in enumerate(names) if not counts_rows(name)]
+    asked = None
+    if isinstance(weight, str):
+        called = [name or f"column{i}" for i, name in enumerate(names)]
+        if weight not in called:
+            raise GraphError(f"weight={weight!r}: there is no such column, but {', '.join(map(repr, called))}")
+        asked = called.index(weight)
+        free = [i for i in free if i != asked]
+    src = next((known.index(name) for name in SOURCES if name in known and known.index(name) != asked), None)
+    dst = next((known.index(name) for name in TARGETS if name in known and known.index(name) != asked), None)
+    if src is None or dst is None:
+        src, dst = _beside(src, dst, free if len(free) > 1 else [*range(len(names))])
+    others = {name or f"column{i}": i for i, name in enumerate(names) if i not in (src, dst)}
+    made = Columns(src, dst, asked, others)
+    if weight is None or weight is True:
+        _find_weight(made, known)
+    made.others = {name: i for name, i in others.items() if i != made.weight}
+    return made
+
+
+def _beside(src: int | None, dst: int | None, free: list[int]) -> tuple[int, int]:
+    """The ends, of which one may be known: the other is next to it."""
+    if src is not None and src in free and free[-1] != src:
+        return src, free[free.index(src) + 1]
+    if dst is not None and dst in free and free[0] != dst:
+        return free[free.index(dst) - 1], dst
+    return free[0], free[1]
+
+
+def _find_weight(made: Columns, known: list[str]) -> None:
+    """Take a column for the weights that is called so; of several quantities none is, and all are in doubt."""
+    at = {known[i]: i for i in made.others.values()}
+    sure = next((at[name] for name in WEIGHTS if name in at), None)
+    names = [name for name, i in made.others.items() if known[i] in QUANTITIES]
+    if sure is None and len(names) == 1:
+        sure = made.others[names[0]]
+    made.weight = sure
+    if sure is None:
+        made.doubt = names
+
+
+def warn_of_doubt(name: str, columns: Columns) -> None:
+    """Warn of columns of a file that might be meant as weights."""
+    if not columns.doubt:
+        return
+    first = columns.doubt[0]
+    if len(columns.doubt) > 1:
+        what = f"the columns {', '.join(map(repr, columns.doubt))} may all be weights, and none is taken for them"
+    elif first.startswith("column") or counts_rows(first):
+        what = "the column without a name is kept as data of edges, and not taken for weights"
+    else:
+        what = f"the column {first!r} is kept as data of edges, and not taken for weights"
+    warn(f"{name}: {what}: weight={first!r} (--weight {first}) takes it, weight=False says that there are none")
+
+
+def type_column(columns: Mapping[str, Any]) -> bool | None:
+    """Whether edges are directed, as a column called ``Type`` says; None without such."""
+    found = next((column for name, column in columns.items() if name.lower() == "type"), None)
+    return None if found is None else said_by(found.tolist())
+
+
+def said_by(kinds: Iterable[Any]) -> bool | None:
+    """Whether edges are directed, as a column says where each is ``Directed`` or ``Undirected``; None of others.
+
+    Raises
+    ------
+    GraphError
+        Some are and some are not.
+    """
+    found = {str(kind).strip().lower() for kind in kinds}
+    if found == {"directed", "undirected"}:
+        raise GraphError("the column of types has directed and undirected edges: directed=True or False says which")
+    return {"directed": True, "undirected": False}.get(found.pop()) if len(found) == 1 else None
