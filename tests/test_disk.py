@@ -423,6 +423,7 @@ def test_the_command_converts_at_once_what_cannot_be_in_parts(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".wel"])
+@pytest.mark.filterwarnings("ignore:the edge")
 def test_duplicates_as_read(tmp_path: Path, suffix: str) -> None:
     """By default an archive keeps them, and other files the first."""
     for g in random_graphs(3, seed=5, min_vertices=20, max_vertices=30, parallel=True, weights=("int32",)):

@@ -343,6 +343,9 @@ def test_weights_that_are_no_real_numbers():
     for weights in ([1j], ["x"], [10**400], [None], [[1]]):
         with pytest.raises(fr.GraphError, match=r"weights must (be real numbers|have one dimension)"):
             fr.from_edges([0], [1], weights)
+    for weights in ("x", 1j, True):
+        with pytest.raises(fr.GraphError, match="weights must be real numbers, not"):
+            fr.Graph(np.array([0, 1, 1]), np.array([1]), np.array([weights]), directed=True)
     for given in ({0: 1j}, {0: 10**400}, [1j, 0]):
         with pytest.raises(fr.GraphError, match="personalization holds numbers"):
             fr.pagerank(fr.path(2).to("python"), personalization=given)

@@ -228,6 +228,22 @@ def test_which_column_is_the_weight(tmp_path: Path) -> None:
             read(tmp_path, name, content, weight="cost")
 
 
+def test_converting_without_memory_says_the_same(tmp_path: Path) -> None:
+    source, made = tmp_path / "g.csv", tmp_path / "g.frontier"
+    source.write_text("source,target,year\n0,1,5\n")
+    with pytest.warns(fr.FrontierWarning, match="not taken for weights"), pytest.raises(fr.GraphError, match="weight="):
+        fr.convert(source, made)
+    for weight, expected in (("year", [5]), (False, None)):
+        fr.convert(source, tmp_path / f"{weight}.frontier", weight=weight)
+        weights = fr.open(tmp_path / f"{weight}.frontier").weights
+        assert (None if weights is None else weights.tolist()) == expected
+    source.write_text("u,v,weight\n0,1,5\n3,4,1\n4,3,2\n")
+    with pytest.warns(fr.FrontierWarning, match=r"the edge \(3, 4\).* the first is kept") as said:
+        fr.convert(source, tmp_path / "first.frontier")
+    assert len(said) == 1
+    fr.convert(source, tmp_path / "last.frontier", duplicates="last")
+
+
 # -- what files say of edges ----------------------------------------------------------------
 
 

@@ -88,6 +88,8 @@ class Graph:
         placement: Placement | str = "cpu",
         check: bool = True,
     ) -> None:
+        if weights is not None and weights.dtype.kind not in "iuf":
+            raise GraphError(f"weights must be real numbers, not {weights.dtype}")
         if check:
             from frontier.graph.validation import check_edges, check_kinds
 

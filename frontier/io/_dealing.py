@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.graph.build import warn_of_duplicates
 from frontier.graph.build_sort import sorted_rows
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 from frontier.io._unfinished import Unfinished
@@ -127,9 +128,9 @@ class Rows(Dealt):
     stage, name, what = 1, "out", "edges"
     used = ("src", "dst", "weight.raw")
 
-    def __init__(self, work: Unfinished, directed: bool, duplicates: str) -> None:
+    def __init__(self, work: Unfinished, directed: bool, duplicates: str, watch: bool = False) -> None:
         super().__init__(work)
-        self._directed, self._duplicates = directed, duplicates
+        self._directed, self._duplicates, self._watch = directed, duplicates, watch
         weights = work.state["known"]["weights"]
         self.carried = {} if weights is None else {"weight": np.dtype(weights)}
         self._step = max(int(work.memory) // EACH, 1 << 10)
@@ -165,8 +166,12 @@ class Rows(Dealt):
         weights = carried.get("weight")
         local = first - self.ids.type(lo)
         rows = sorted_rows(
-            local, second, self.n, duplicates=self._duplicates, weights=weights, num_sources=hi - lo
+            local, second, self.n, duplicates=self._duplicates, weights=weights, num_sources=hi - lo,
+            watch=self._watch,
         )  # fmt: skip
+        if rows.differ is not None:
+            self._watch = False  # once
+            warn_of_duplicates(rows.differ[0] + lo, rows.differ[1], None)
         self.work.append("targets", rows.targets.astype(self.ids, copy=False))
         if rows.weights is not None:
             self.work.append("weights", rows.weights)

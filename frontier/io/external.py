@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,8 @@ def convert(
         About the bytes to use for edges, ``2**30`` or ``"1GiB"``. In addition there are 8 to 24 bytes for each vertex.
         Default: 1 GiB, or an eighth of the free memory if that is less; or what an unfinished conversion has used.
     format, directed, duplicates, self_loops, num_vertices, weight, progress
-        As of :func:`frontier.read`; so duplicates are kept of an archive that :func:`frontier.write` has made, and else
-        the first is.
+        As of :func:`frontier.read`, but that with ``weight=False`` columns are left out; so duplicates are kept of an
+        archive that :func:`frontier.write` has made, and else the first is.
 
     Raises
     ------
@@ -115,6 +116,7 @@ def convert(
     kind = says_directed if directed is None else directed
     if _must_be_undirected(shares, says_directed, directed):
         raise GraphError(f"{names[0]}: holds undirected edges, so the graph is undirected")
+    said = duplicates is not None
     if duplicates is None:
         keeps = all(each.keeps for each in found) and (kind or not says_directed)
         duplicates = "keep" if keeps else "first"
@@ -132,7 +134,7 @@ def convert(
                 for name, before, now in zip(names, times, _times(names), strict=True):
                     if now != before:
                         raise GraphError(f"{name}: the file has changed while it was read")
-                Rows(work, kind, duplicates).make()
+                Rows(work, kind, duplicates, watch=not said).make()
                 if kind:
                     InEdges(work).make()
                 _describe(work, kind)
@@ -234,9 +236,10 @@ def _read(work: Unfinished, shares: Shares, directed: bool, self_loops: str) -> 
 
     def read(i: int) -> None:
         piece = shares.make(i * step, min((i + 1) * step, shares.count))
-        if piece.columns:
-            what = f"there are columns, {', '.join(piece.columns)}"
-            raise GraphError(f"{what}: only weights can be converted in pieces, and weight= says which they are")
+        if piece.columns and state["options"]["weight"] is not False:
+            what = f"there are columns, {', '.join(piece.columns)}: only weights can be converted in pieces"
+            raise GraphError(f"{what}; weight= takes one, weight=False leaves them out")
+        piece = replace(piece, columns=None)
         if len(piece.src) or not state["known"]["edges"]:
             _look_at(work, piece)  # a self-loop that is left out names a vertex, too
             piece = shares.checked(piece, self_loops)
