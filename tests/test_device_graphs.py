@@ -32,7 +32,8 @@ def test_there_and_back(xp: Any, directed: bool) -> None:
     assert there.to("python").backend == "python"
     assert there.to("auto") is there
     assert "cuda" in repr(there)
-    assert there.vertex_id("c") == there.vertex_id(xp.asarray(2)) == 2
+    assert there.vertex_id("c") == fr.path(3).vertex_id(xp.asarray(2)) == 2
+    assert fr.from_edges([70], [90], labels=True).vertex_id(xp.asarray(90)) == 1
 
 
 def test_back_when_the_first_is_gone(xp: Any) -> None:
@@ -227,7 +228,7 @@ def test_from_edges_beside_the_host(xp: Any) -> None:
     assert type(there.edges["word"]) is type(there.labels) is np.ndarray
     named = fr.from_edges(xp.asarray([70, 90]), xp.asarray([90, 50]), labels=True)
     same_graphs(named, fr.from_edges([70, 90], [90, 50], labels=True))
-    assert fr.from_edges(src, dst, xp.arange(3.0)).backend == "cpu"
+    assert fr.from_edges(src, dst, xp.arange(3.0), duplicates="first").backend == "cpu"
 
 
 @pytest.mark.parametrize(

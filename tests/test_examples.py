@@ -74,6 +74,7 @@ def test_example_on_a_file(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("backend", ["python", "cpu"])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", sorted(set(EXAMPLES) - set(CONNECTED)))
+@pytest.mark.filterwarnings("ignore:the edge")
 def test_example_on_scattered_graphs(name: str, backend: str, directed: bool, tmp_path: Path) -> None:
     """Pieces, isolated vertices, self-loops, equal weights; programs that want an undirected graph make it one."""
     path = tmp_path / "graph.npz"

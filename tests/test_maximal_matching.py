@@ -62,7 +62,8 @@ def test_heavier_edges_come_first(backend: Backend) -> None:
     """The greedy algorithm with different weights, one edge after another."""
     g = fr.rmat(5, 4, seed=2)
     weights = np.random.default_rng(3).permutation(g.num_slots)
-    g = fr.from_edges(g.sources, g.targets, weights, num_vertices=g.num_vertices, self_loops="drop")
+    more = {"self_loops": "drop", "duplicates": "first"}
+    g = fr.from_edges(g.sources, g.targets, weights, num_vertices=g.num_vertices, **more)
     partner = np.full(g.num_vertices, -1)
     for slot in np.argsort(-g.weights).tolist():
         u, v = g.sources[slot], g.targets[slot]

@@ -56,10 +56,10 @@ def check(g: fr.Graph, shape: str, labels: Any = None, of: Any = None) -> int:
     """Compare the number of matches and the matches themselves."""
     big, small = nx.Graph(oracles.networkx_graph(g)), {**SHAPES, **OTHERS}[shape].copy()
     big.remove_edges_from(list(nx.selfloop_edges(big)))
+    pattern = shape if shape in SHAPES else fr.from_networkx(small)
     if labels is not None:
         nx.set_node_attributes(big, dict(enumerate(np.asarray(of).tolist())), "label")
         nx.set_node_attributes(small, dict(enumerate(labels)), "label")
-    pattern = shape if shape in SHAPES else fr.from_networkx(small)
     expected, same = maps(big, small), symmetries(small)
     result = fr.subgraph_match(g, pattern, labels=labels, vertex_labels=of, listed=True)
     assert result.matches is not None

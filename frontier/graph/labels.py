@@ -75,6 +75,8 @@ class LabelIndex:
 
     def find(self, vertex: Any) -> int:
         """Return the id of a vertex from its label; an id is not understood, for it may be meant as a label."""
+        if getattr(vertex, "shape", None) == ():  # one number, perhaps on a GPU
+            vertex = to_host(vertex)[()]
         try:
             found = self._vertex.get(vertex)
         except TypeError:  # a list, for example, is not hashable
