@@ -153,7 +153,7 @@ class ClosureResult:
 
     def _ids(self, vertices: Any) -> NDArray[Any]:
         """The ids of vertices, in an array of the same shape."""
-        given = np.asarray(to_host(vertices))
+        given = np.asarray(to_host(vertices), None if self.names is None else object)  # floats do not hold all labels
         if self.names is not None:
             try:
                 found = [self.names.find(vertex) for vertex in given.ravel().tolist()]

@@ -190,6 +190,14 @@ def test_ends_by_label(cli: Any, tmp_path: Path) -> None:
         assert found in said.values()
 
 
+def test_the_column_of_weights(cli: Any, tmp_path: Path) -> None:
+    name = tmp_path / "g.csv"
+    name.write_text("source,target,year\n0,1,5\n")
+    said = cli(f"info {name} --json --weight year")
+    assert (said.json["weight_range"], said.err) == ([5, 5], "")
+    assert "--weight names a column of a file" in one_line(cli("info karate --weight year"), 2)
+
+
 # -- files ---------------------------------------------------------------------------------
 
 

@@ -154,6 +154,14 @@ def test_names_without_labels_say_what_to_do(tmp_path: Path) -> None:
             read(tmp_path, name, "0 1\ncarol dave\n")
 
 
+def test_a_line_of_names_that_is_not_seen_as_such(tmp_path: Path) -> None:
+    for name, labels in (("g.csv", True), ("g.txt", None)):
+        text = "person,friend,weight\n0,1,5\n"
+        with pytest.raises(fr.GraphError, match=rf"{name}:1: expected .*header=True"):
+            read(tmp_path, name, text, labels=labels)
+        assert read(tmp_path, name, text, labels=labels, header=True).weights.tolist() == [5]
+
+
 # -- names of columns -----------------------------------------------------------------------
 
 
@@ -291,6 +299,7 @@ def test_ids_that_are_no_numbering(tmp_path: Path) -> None:
     assert len(said) == 1
     with warnings.catch_warnings(action="error"):
         read(tmp_path, "g.txt", "# Nodes: 8 Edges: 2\n0 1\n1 7\n")
+        read(tmp_path, "g.txt", "# of these nodes 3 are new\n0 1\n1 7\n")
         read(tmp_path, "g.txt", "# Nodes: 3 Edges: 2\n0 1\n1 7\n", labels=True)
         read(tmp_path, "g.txt", "9001 9003\n", labels=True)
         read(tmp_path, "g.txt", "9001 9003\n", num_vertices=9004)

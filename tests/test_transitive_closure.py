@@ -236,6 +236,8 @@ def test_labels() -> None:
     for closure, wrong in ((named, "z"), (named, 0), (numbered, 3)):
         with pytest.raises(IndexError, match="the labels are"):
             closure.reaches(wrong, wrong)
+    large = fr.transitive_closure(fr.from_edges([2**63], [-1], directed=True, labels=True))
+    assert large.reaches([2**63, -1], [-1, 2**63]).tolist() == [True, False]
     with pytest.raises(IndexError, match="from 0 to 33"):
         fr.transitive_closure(fr.karate()).row("a")  # type: ignore[arg-type]
 

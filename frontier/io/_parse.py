@@ -117,9 +117,10 @@ def rows(
         ids = f"a vertex id, an integer from {base}{highest}"
         if limit == 0:
             ids = "no edge, there being no vertices"
+        way = " (names need labels=True, or --labels; a line of names of columns, header=True)"
         return {
             _codes.BAD_TAG: f"a line that begins with '{tag}' or '{comments}'",
-            _codes.BAD_ID: ids + (" (names need labels=True, or --labels)" if names else ""),
+            _codes.BAD_ID: ids + (way if names else ""),
             _codes.NEGATIVE_ID: ids,
             _codes.ID_RANGE: ids,
             _codes.BAD_INTEGER: "an integer weight within int64",

@@ -156,7 +156,10 @@ class _Reader:
             return whole
         for i, cell in enumerate(self.weights):
             if not is_number(cell.encode()) or math.isnan(float(cell)):
-                self.source.fail(self.lines[i], "a number as weight", shown(cell) if cell.strip() else "an empty cell")
+                named = self.lines[i] == 1 and cell.strip()[:1].isalpha() and not is_number(cell.encode())
+                way = " (header=True, or --header, if the first line names the columns)" if named else ""
+                found = shown(cell) if cell.strip() else "an empty cell"
+                self.source.fail(self.lines[i], f"a number as weight{way}", found)
         return np.array(list(map(float, self.weights)))
 
 

@@ -48,7 +48,7 @@ _SAYINGS = (
     (re.compile(r"(sym|asym|bip)\s+(?:(?:un)?weighted|positive|signed|posweighted|multi\w+|dynamic)\b"), "sym"),
     (re.compile(r"matrixmarket\s+matrix\s+\w+\s+\w+\s+([\w-]+)\s*$", re.I), "symmetric"),
 )
-_NODES = re.compile(r"\bnodes:?\s*(\d{1,18})\b", re.I)
+_NODES = re.compile(r"\bnodes\s*[:=]\s*(\d[\d,]{0,17})(?![\d.])", re.I)
 
 
 @dataclass
@@ -266,7 +266,7 @@ def _listen(head: _Head, path: str, comment: str) -> None:
                 )
     nodes = _NODES.search(text)
     if nodes is not None and head.nodes is None:
-        head.nodes = int(nodes[1])
+        head.nodes = int(nodes[1].replace(",", ""))
 
 
 def _is_lone(cells: list[str]) -> bool:
