@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from frontier.errors import GraphError, warn
+from frontier.errors import GraphError
 from frontier.graph import build_input as given
 from frontier.graph.build_arrays import Rows
 from frontier.graph.build_sort import DUPLICATES, take
+from frontier.graph.doubts import warn_of_duplicates, warn_of_gaps
 from frontier.graph.graph import Graph
 from frontier.graph.row_makers import row_maker
 from frontier.graph.shares import Piece, Shares
@@ -19,7 +20,7 @@ from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.placement import Placement
 
-__all__ = ["SELF_LOOPS", "check_choice", "from_csr", "from_edges", "warn_of_duplicates"]
+__all__ = ["SELF_LOOPS", "check_choice", "from_csr", "from_edges"]
 
 #: What to do with an edge from a vertex to itself.
 SELF_LOOPS = ("keep", "drop", "error")
@@ -175,7 +176,7 @@ def _whole(
         if rows.differ is not None:
             warn_of_duplicates(*rows.differ, names)
         if num_vertices is None and names is None:
-            _warn_of_gaps(memory, rows, directed)
+            warn_of_gaps(memory, rows, directed)
     return Graph(
         rows.offsets,
         rows.targets,
@@ -187,50 +188,6 @@ def _whole(
         placement=place,
         check=False,
     )
-
-
-def warn_of_duplicates(source: int, target: int, labels: Array | None, kept: str = "first") -> None:
-    """Warn that an edge is there several times, with different weights, of which nobody has said which is meant."""
-    ends = (source, target) if labels is None else (labels[source], labels[target])
-    warn(
-        f"the edge ({ends[0]}, {ends[1]}), and perhaps others, is given more than once, with different weights, and "
-        f"the {kept} is kept: duplicates='sum' adds them up, 'min', 'max' and 'keep' are other ways, and "
-        f"duplicates='{kept}' says that this is meant"
-    )
-
-
-#: From so many vertices on, ids of which fewer than one in so many occur are probably no numbering. Below, what is lost
-#: is small, and samples of graphs with ids like 0, 5 and 900 are common; a graph of which fewer than a quarter of the
-#: vertices have edges is not: of R-MAT graphs of the usual 16 edges a vertex about a half have, of others more.
-GAPS_FROM, ONE_IN = 1000, 4
-
-
-def _warn_of_gaps(memory: Memory, rows: Rows, directed: bool) -> None:
-    """Warn if most ids up to the largest do not occur."""
-    n = len(rows.offsets) - 1
-    if n < GAPS_FROM or (few := n // ONE_IN) < (found := _vertices_with_edges(memory, rows, directed, few)):
-        return
-    warn(
-        f"ids go up to {n - 1:,}, and {found:,} of them occur: the other {n - found:,} are vertices without edges; "
-        "labels=True numbers the vertices that occur, and num_vertices= says that the others are meant"
-    )
-
-
-def _vertices_with_edges(memory: Memory, rows: Rows, directed: bool, enough: int) -> int:
-    """How many vertices have edges, out or in; counting may stop above ``enough``."""
-    occurs = rows.offsets[1:] != rows.offsets[:-1]
-    found = int(memory.xp.count_nonzero(occurs))
-    if directed and found <= enough:
-        for first in range(0, len(rows.targets), _SCATTERED):
-            occurs[rows.targets[first : first + _SCATTERED]] = True
-            found = int(memory.xp.count_nonzero(occurs))
-            if found > enough:
-                break
-    return found
-
-
-#: Targets that are looked at before it is counted again.
-_SCATTERED = 1 << 20
 
 
 def _rows(memory: Memory, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.errors import BackendUnavailableError, GraphError, warn
-from frontier.graph.build import check_symmetric, from_edges, is_symmetric, warn_of_duplicates
+from frontier.graph.build import check_symmetric, from_edges, is_symmetric
 from frontier.graph.build_input import door
+from frontier.graph.doubts import warn_of_duplicates
 from frontier.graph.graph import Graph
 from frontier.graph.meanings import counts_rows, said_by
 from frontier.graph.moving import on_host

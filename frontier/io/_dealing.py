@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from frontier.graph.build import warn_of_duplicates
 from frontier.graph.build_sort import sorted_rows
+from frontier.graph.doubts import warn_of_duplicates
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 from frontier.io._unfinished import Unfinished
 

@@ -1,0 +1,52 @@
+"""Warnings of edges that are probably not meant as they are taken: duplicates of different weights, ids with gaps."""
+
+from __future__ import annotations
+
+from frontier.errors import warn
+from frontier.graph.build_arrays import Rows
+from frontier.graph.topology import Array
+from frontier.memory.base import Memory
+
+__all__ = ["warn_of_duplicates", "warn_of_gaps"]
+
+#: From so many vertices on, ids of which fewer than one in so many occur are probably no numbering. Below, what is lost
+#: is small, and samples of graphs with ids like 0, 5 and 900 are common; a graph of which fewer than a quarter of the
+#: vertices have edges is not: of R-MAT graphs of the usual 16 edges a vertex about a half have, of others more.
+GAPS_FROM, ONE_IN = 1000, 4
+
+#: Targets that are looked at before it is counted again.
+_SCATTERED = 1 << 20
+
+
+def warn_of_duplicates(source: int, target: int, labels: Array | None, kept: str = "first") -> None:
+    """Warn that an edge is there several times, with different weights, of which nobody has said which is meant."""
+    ends = (source, target) if labels is None else (labels[source], labels[target])
+    warn(
+        f"the edge ({ends[0]}, {ends[1]}), and perhaps others, is given more than once, with different weights, and "
+        f"the {kept} is kept: duplicates='sum' adds them up, 'min', 'max' and 'keep' are other ways, and "
+        f"duplicates='{kept}' says that this is meant"
+    )
+
+
+def warn_of_gaps(memory: Memory, rows: Rows, directed: bool) -> None:
+    """Warn if most ids up to the largest do not occur."""
+    n = len(rows.offsets) - 1
+    if n < GAPS_FROM or (few := n // ONE_IN) < (found := _vertices_with_edges(memory, rows, directed, few)):
+        return
+    warn(
+        f"ids go up to {n - 1:,}, and {found:,} of them occur: the other {n - found:,} are vertices without edges; "
+        "labels=True numbers the vertices that occur, and num_vertices= says that the others are meant"
+    )
+
+
+def _vertices_with_edges(memory: Memory, rows: Rows, directed: bool, enough: int) -> int:
+    """How many vertices have edges, out or in; counting may stop above ``enough``."""
+    occurs = rows.offsets[1:] != rows.offsets[:-1]
+    found = int(memory.xp.count_nonzero(occurs))
+    if directed and found <= enough:
+        for first in range(0, len(rows.targets), _SCATTERED):
+            occurs[rows.targets[first : first + _SCATTERED]] = True
+            found = int(memory.xp.count_nonzero(occurs))
+            if found > enough:
+                break
+    return found
