@@ -9,9 +9,9 @@ from frontier.memory.base import Memory
 
 __all__ = ["warn_of_duplicates", "warn_of_gaps"]
 
-#: From so many vertices on, ids of which fewer than one in so many occur are probably no numbering. Below, what is lost
-#: is small, and samples of graphs with ids like 0, 5 and 900 are common; a graph of which fewer than a quarter of the
-#: vertices have edges is not: of R-MAT graphs of the usual 16 edges a vertex about a half have, of others more.
+#: From so many vertices on, ids of which at most one in so many occurs are probably no numbering. Below, little is lost,
+#: and samples with ids like 0, 5 and 900 are common. Graphs with so few vertices that have edges are not: of R-MAT graphs
+#: of 16 edges a vertex 60 % have some, of those of one edge a vertex still more than a quarter.
 GAPS_FROM, ONE_IN = 1000, 4
 
 #: Targets that are looked at before it is counted again.
