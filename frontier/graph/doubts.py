@@ -9,8 +9,8 @@ from frontier.memory.base import Memory
 
 __all__ = ["warn_of_duplicates", "warn_of_gaps"]
 
-#: From so many vertices on, ids of which at most one in so many occurs are probably no numbering. Below, little is lost,
-#: and samples with ids like 0, 5 and 900 are common. Graphs with so few vertices that have edges are not: of R-MAT graphs
+#: From so many vertices on, ids of which at most one in so many occurs are probably no numbering. Below, little is
+#: lost, and samples with ids like 0, 5 and 900 are common. Few graphs have so few vertices with edges: of R-MAT graphs
 #: of 16 edges a vertex 60 % have some, of those of one edge a vertex still more than a quarter.
 GAPS_FROM, ONE_IN = 1000, 4
 
