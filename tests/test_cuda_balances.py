@@ -23,7 +23,7 @@ def hub_graph() -> fr.Graph:
     sources = np.concatenate([np.zeros(150, int), np.repeat([5, 6, 7], 40), draw.integers(0, 200, 100)])
     targets = np.concatenate([np.arange(1, 151), draw.integers(0, 200, 120), draw.integers(0, 200, 100)])
     weights = draw.integers(1, 9, len(sources))
-    return fr.from_edges(sources, targets, weights, num_vertices=210, directed=True)
+    return fr.from_edges(sources, targets, weights, num_vertices=210, directed=True, duplicates="first")
 
 
 G = hub_graph()

@@ -22,10 +22,12 @@ class Named(Exception):
 
 
 def name_of(call: Callable[[], Any]) -> str:
-    def compiled(program: Any) -> Any:
+    def code_of(step: Any, *given: Any) -> Any:  # whether or not it has been compiled
+        program = execution.program_of(step, *given)
+        program.captures = step._captures.parts
         raise Named(code._named(program)[0])
 
-    with mock.patch.object(execution, "compiled", compiled), pytest.raises(Named) as caught:
+    with mock.patch.object(execution, "code_of", code_of), pytest.raises(Named) as caught:
         call()
     return str(caught.value)
 

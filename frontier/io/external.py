@@ -208,13 +208,13 @@ def _divided(
     """How the file is read in pieces."""
     suffix, zipped = format_of(name, format)
     known = FORMATS[suffix]
+    if os.path.exists(name) and not os.path.isfile(name):
+        raise GraphError(f"{name}: it is {described(os.stat(name).st_mode)}, not a file, which is read in pieces")
     if zipped or known.divisible is None or is_gzipped(name):
         what = f"{known.name} files" if known.divisible is None else "gzipped files"
         raise GraphError(f"{name}: {what} cannot be read in pieces: fr.write(fr.read(...), ...) needs them in memory")
     if num_vertices is not None and not known.lists_edges:
         raise GraphError(f"{name}: num_vertices is for edge lists: {known.name} files say it themselves")
-    if os.path.exists(name) and not os.path.isfile(name):
-        raise GraphError(f"{name}: it is {described(os.stat(name).st_mode)}, not a file, which is read in pieces")
     if weight is not None and not known.lists_edges:
         raise GraphError(f"{name}: weight is for edge lists and Parquet: {known.name} files have no names of columns")
     options = Options(directed, "keep", "keep", num_vertices, None, weight=weight)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 __all__ = ["processors"]
 
+#: The controller of control groups that limits processor time.
+CONTROLLER = "cpu"
+
 
 @cache
 def processors() -> int:
@@ -33,7 +36,7 @@ def _quotas(root: Path) -> Iterator[float]:
         if not names:  # version 2, and where both are used, its part of them
             for tree in (mounted, mounted / "unified"):
                 yield from (_version_2(folder) for folder in _up(tree, group))
-        elif "cpu" in names.split(","):
+        elif CONTROLLER in names.split(","):
             for tree in (mounted / names, mounted / "cpu"):
                 yield from (_version_1(folder) for folder in _up(tree, group))
 
