@@ -21,6 +21,7 @@ from frontier.batched_sources import choose_sources, number_of_copies
 from frontier.graph.copies import copies, outline
 from frontier.memory.arrays import to_host
 from frontier.memory.gpu import GpuMemory
+from frontier.primitives.bc import FIELDS, Betweenness
 from frontier.registry import primitives
 
 
@@ -302,7 +303,7 @@ def test_bytes_of_copies(compiled: Backend, name: str, directed: bool) -> None:
     """The rows of the copies, the fields and the workspace, array by array."""
     g = compiled(fr.rmat(6, 8, directed=directed, weights=(1, 9), seed=1))
     if name == "bc":
-        enactor, fields = fr.primitives.bc.Betweenness, fr.primitives.bc.FIELDS
+        enactor, fields = Betweenness, FIELDS
     else:
         program = {"steps": (Steps, fields_of_steps), "lengths": (Lengths, fields_of_lengths)}
         enactor, fields = program[name][0], program[name][1](g)
@@ -325,7 +326,7 @@ def test_bytes_of_copies(compiled: Backend, name: str, directed: bool) -> None:
 def test_the_estimate_of_betweenness_counts_copies(backend: Backend) -> None:
     g = backend(fr.karate())
     plan = primitives()["bc"].memory(g)  # type: ignore[misc]
-    assert plan.copies == number_of_copies(g, 34, fr.primitives.bc.Betweenness, fr.primitives.bc.FIELDS) == 34
+    assert plan.copies == number_of_copies(g, 34, Betweenness, FIELDS) == 34
     one = footprint(g, plan.fields, plan.runs)
     rows = 34 * (g.offsets.nbytes + g.targets.nbytes)
     assert g.memory_estimate("bc").fields == pytest.approx(34 * one.fields + rows, rel=0.02)
