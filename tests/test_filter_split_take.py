@@ -148,3 +148,13 @@ def test_a_functor_of_edges_on_vertices(backend):
     p = pool.problem(backend(fr.from_edges([0, 1], [1, 2], [1, 1])))
     with pytest.raises(fr.FunctorError, match="level_edge"):
         fr.filter(p, fr.Frontier.all(p.graph), pool.level_edge)
+
+
+def test_a_choice_that_nothing_uses_is_said():
+    """With ``over=`` a step leaves the current frontier alone, so what a filter keeps is lost."""
+    dropped = fr.Filter(pool.small, over="vertices")
+    for make in (fr.Sequence, fr.Loop):
+        with pytest.warns(fr.FrontierWarning, match=r"Filter\(small\) over 'vertices': nothing uses what it"):
+            make(dropped, fr.Compute(pool.touch))
+    fr.Sequence(fr.Filter(pool.small), fr.Compute(pool.touch), over="vertices")
+    fr.Sequence(fr.Split(pool.small, rest="far", over="vertices"), fr.Advance(pool.every, over="vertices"))

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from frontier.errors import FrontierError
+from frontier.errors import FrontierError, warn
 from frontier.functors.functor import arguments
 from frontier.program.order import Order
 from frontier.program.step import Functor, Over, Step, check_field
@@ -38,6 +38,11 @@ def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
             raise FrontierError(f"{where} is made of steps; to run what {name} does, put its loop there: {name}.loop")
         if not isinstance(step, Step):
             raise FrontierError(f"{where} is made of steps such as fr.Advance(fn), not of {step!r}")
+        if step.only_selects and step.own:
+            warn(
+                f"{step!r} over {step.over!r}: nothing uses what it keeps, for {where} goes on with its own frontier; "
+                f"fr.Sequence(step, ..., over={step.over!r}) goes on with it, and fr.Compute only calls the functor"
+            )
     if not steps:
         raise FrontierError(f"{where} needs at least one step")
     return steps

@@ -51,6 +51,8 @@ class Step:
     name = "step"
     #: Whether the current frontier is left as it was.
     passes_through = False
+    #: Whether it does nothing but choose the next frontier, besides what its functor writes.
+    only_selects = False
     #: Whether it works on a frontier at all.
     uses_frontier = True
     #: Whether ``over=`` may be a count.

@@ -31,6 +31,7 @@ class Filter(Operator):
     """
 
     name = "filter"
+    only_selects = True
     exchanges_inside = True
     once_each = True
     divides = True
