@@ -82,3 +82,17 @@ def test_parts_take_none():
     p = problem(fr.path(3).to("ranks:2,python"))
     with pytest.raises(fr.FrontierError, match="the parts of 'ranks:2,python' stop together"):
         Endless(p).run(fr.Frontier.all(p.graph), timeout=1)
+
+
+def swing(p, v):
+    while p.x[v] >= 0:
+        p.x[v] = 1 - p.x[v]
+
+
+def test_loops_of_checked_functors_stop(monkeypatch):
+    """Each of many functors, too, that begin when it is late already."""
+    monkeypatch.setenv("FRONTIER_CHECK", "1")
+    p = fr.Problem(fr.path(200_000).to("cpu"), x=fr.vertex("int64"))
+    run = type("Swinging", (fr.Enactor,), {"loop": fr.Compute(swing, over="vertices")})(p)
+    with pytest.raises(fr.RunTimeoutError, match=r"swing .* is not done at the end of the run's timeout="):
+        run.run(timeout=0.1)

@@ -20,8 +20,12 @@ from frontier.functors import atomics
 __all__ = ["Checked", "noted", "register", "with_note"]
 
 _I64 = ir.IntType(64)
-#: The record of an invalid access: the reason (0 if there was none), the field's number, the index, the value.
-_NOTE = ir.ArrayType(_I64, 4)
+#: The record of an invalid access: the reason (0 if there was none), the field's number, the index, the value; then how
+#: many accesses there were, and the moment from which on the functor stops.
+_NOTE = ir.ArrayType(_I64, 6)
+_RECORDED, _COUNT, _UNTIL = 4, 4, 5
+#: Accesses, a power of two, after which a functor looks at the clock: its loops may go on for ever.
+_EVERY = 1 << 12
 
 
 def _word(number: int) -> Any:
@@ -40,14 +44,22 @@ def _members(fe_type: Any) -> list[tuple[str, Any]]:
     return [("pointer", fe_type.inner), ("length", types.int64), ("note", types.CPointer(types.int64))]
 
 
-def with_note(builder: Any, kinds: Any, given: list[Any]) -> tuple[list[Any], Any]:
-    """A functor's arguments with a place of the calling thread's for notes; None if it has no checked fields."""
+def with_note(builder: Any, kinds: Any, given: list[Any], until: Any = None) -> tuple[list[Any], Any]:
+    """A functor's arguments with a place of the calling thread's for notes; None if it has no checked fields.
+
+    ``until``, where a target has clocks: the moment from which on it stops, and whether some functor has failed, so
+    that it looks at the clock at once.
+    """
     if not kinds or not any(isinstance(kind, Checked) for kind in getattr(kinds[0], "types", ())):
         return given, None
     with builder.goto_entry_block():
         place = builder.alloca(_NOTE)
     note = builder.gep(place, [_word(0), _word(0)])
     builder.store(_word(0), note)
+    if until is not None:
+        moment, over = until
+        builder.store(builder.select(over, _word(_EVERY - 1), _word(0)), builder.gep(note, [_word(_COUNT)]))
+        builder.store(moment, builder.gep(note, [_word(_UNTIL)]))
     problem = given[0]
     for i, kind in enumerate(kinds[0].types):
         if isinstance(kind, Checked):
@@ -57,11 +69,17 @@ def with_note(builder: Any, kinds: Any, given: list[Any]) -> tuple[list[Any], An
 
 def noted(builder: Any, note: Any) -> list[Any]:
     """The words of a note: the reason first."""
-    return [builder.load(builder.gep(note, [_word(i)])) for i in range(_NOTE.count)]
+    return [builder.load(builder.gep(note, [_word(i)])) for i in range(_RECORDED)]
 
 
 def register(
-    intrinsic: Any, overload: Any, register_model: Any, models: Any, raises: Callable[..., Any], paired: bool = False
+    intrinsic: Any,
+    overload: Any,
+    register_model: Any,
+    models: Any,
+    raises: Callable[..., Any],
+    paired: bool = False,
+    now: Callable[[Any], Any] | None = None,
 ) -> Callable[[int], Any]:
     """Tell numba what checked fields are on one target.
 
@@ -75,6 +93,8 @@ def register(
         ``raises(context, builder, kind, arguments)`` leaves a function by an exception.
     paired : bool
         Whether fields share words there.
+    now : callable, optional
+        ``now(builder)`` is the time; with it functors stop when it is later than their notes say.
 
     Returns
     -------
@@ -93,12 +113,27 @@ def register(
             builder.store(word, builder.gep(note, [_word(i)]))
         raises(context, builder, IndexError, ("outside a field",))
 
+    def look(context: Any, builder: Any, field: Any, number: int) -> None:
+        """Count an access, and look at the clock now and then."""
+        if now is None:
+            return
+        note = builder.extract_value(field, 2)
+        place = builder.gep(note, [_word(_COUNT)])
+        count = builder.add(builder.load(place), _word(1))
+        builder.store(count, place)
+        due = builder.icmp_unsigned("==", builder.and_(count, _word(_EVERY - 1)), _word(0))
+        with builder.if_then(due, likely=False):
+            late = builder.icmp_signed(">", now(builder), builder.load(builder.gep(note, [_word(_UNTIL)])))
+            with builder.if_then(late, likely=False):
+                refuse(context, builder, field, number, (_word(codes.EXPIRED), _word(0), _word(0)))
+
     @intrinsic
     def inside(typingctx, field, index):
         """The pointer to a field, if it has such an index."""
 
         def generate(context, builder, signature, args):
             checked, at = args
+            look(context, builder, checked, field.number)
             wrong = builder.icmp_unsigned(">=", at, builder.extract_value(checked, 1))  # negative ones are huge
             with builder.if_then(wrong, likely=False):
                 refuse(context, builder, checked, field.number, (_word(codes.OUTSIDE), at, _word(0)))
@@ -112,6 +147,7 @@ def register(
 
         def generate(context, builder, signature, args):
             checked, *at = args
+            look(context, builder, checked, field.number)
             lengths = (builder.extract_value(checked, 1), _word(field.inner.width))
             wrong = [builder.icmp_unsigned(">=", each, end) for each, end in zip(at, lengths, strict=True)]
             with builder.if_then(builder.or_(*wrong), likely=False):

@@ -12,8 +12,11 @@ TOGETHER = 10
 #: Words of the counters, before the slots, in which the first functor that raises is reported: its number plus 1, why,
 #: and for an index or a number that does not fit, the field's number, the index, and the number.
 FAILED, REASON, FIELD, INDEX, NUMBER = range(1, 6)
-#: Reasons other than exceptions: a functor returned nothing where a number was expected; a check has failed.
-NOTHING, OUTSIDE, OVERFLOW = 1, 2, 3
+#: On the CPU: the moment from which on checked functors stop by themselves, in nanoseconds of the monotonic clock.
+EXPIRES = 6
+#: Reasons other than exceptions: a functor returned nothing where a number was expected; a check has failed; it is
+#: late.
+NOTHING, OUTSIDE, OVERFLOW, EXPIRED = 1, 2, 3, 4
 
 #: Words of a row of a trace: step, pass, direction, in, out, edges, nanoseconds, brought.
 ROW = 8

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from frontier.backends import codes
-from frontier.errors import FrontierError, FunctorError
+from frontier.errors import FrontierError, FunctorError, RunTimeoutError
 from frontier.functors.functor import location
 
 __all__ = ["failure"]
@@ -34,6 +34,8 @@ def failure(
     where = location(functors[number - 1])
     if reason == codes.NOTHING:
         return FunctorError(f"{where} returned nothing, where a number was expected: return one on every path")
+    if reason == codes.EXPIRED:
+        return RunTimeoutError(f"{where} is not done at the end of the run's timeout=")
     if reason in (codes.OUTSIDE, codes.OVERFLOW):
         name, array = list((fields or {}).items())[words[codes.FIELD]]
         entry = f"p.{name}[{words[codes.INDEX]}]"

@@ -40,10 +40,13 @@ class Guard:
         Words of a phase's slot, and the bits to set there if a functor raises; None in decisions.
     value : bool
         Whether it is an error if nothing is returned.
+    timed : bool
+        Whether checked functors stop at the moment that the counters say.
     """
 
     bits: dict[int, int] | None
     value: bool
+    timed: bool = False
 
     @property
     def words(self) -> int:
@@ -52,8 +55,9 @@ class Guard:
 
     def generate(self, call: Call, context: Any, builder: Any, words: list[Any], given: list[Any]) -> Any:
         """Write the call, for arguments of the types that the functor's signature has."""
-        result, failed, reason, note = call.generate(context, builder, given)
         counters, number = words[0], words[-1]
+        until = self._until(builder, counters) if self.timed else None
+        result, failed, reason, note = call.generate(context, builder, given, until)
         with builder.if_then(failed, likely=False):
             self._report(builder, counters, number, reason, note)
             for word, value in (self.bits or {}).items():
@@ -62,6 +66,10 @@ class Guard:
         if self.bits is not None:
             return result
         return context.make_tuple(builder, self.type(call), [result, failed])
+
+    def _until(self, builder: Any, counters: Any) -> tuple[Any, Any]:
+        moment, failed = (builder.load(builder.gep(counters, [_word(at)])) for at in (codes.EXPIRES, codes.FAILED))
+        return moment, builder.icmp_unsigned("!=", failed, _word(0))
 
     def type(self, call: Call) -> Any:
         """Type of what :meth:`generate` gives."""
@@ -100,9 +108,9 @@ class Call:
             raise TypingError("the functor returns nothing, where a number was expected")
         self.type = returned.type if isinstance(returned, types.Optional) else returned
 
-    def generate(self, context: Any, builder: Any, given: list[Any]) -> tuple[Any, Any, Any, Any]:
+    def generate(self, context: Any, builder: Any, given: list[Any], until: Any) -> tuple[Any, Any, Any, Any]:
         """The result (0 if it raised), whether it raised, the reason, and what is noted of checked fields."""
-        given, note = with_note(builder, self.signature.args, given)
+        given, note = with_note(builder, self.signature.args, given, until)
         made = self._fn.dispatcher.overloads[tuple(self.signature.args)]
         status, result = context.call_internal_no_propagate(builder, made.fndesc, self.signature, given)
         context.active_code_library.add_linking_library(made.library)

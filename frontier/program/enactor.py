@@ -92,7 +92,8 @@ class Enactor:
             More passes than this, over all loops, raise NotConvergedError.
         timeout : float, optional
             Seconds after which the run stops at the next pass boundary and raises RunTimeoutError. Compiling before the
-            first pass does not count. Not where several parts run a program together.
+            first pass does not count. With ``FRONTIER_CHECK=1`` on the CPU, functors stop within their own loops, too,
+            and the run cannot go on. Not where several parts run a program together.
 
         Raises
         ------

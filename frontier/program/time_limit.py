@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from frontier.errors import RunTimeoutError
 
-__all__ = ["check", "left", "within"]
+__all__ = ["check", "expires", "left", "within"]
 
 
 class _Limit(threading.local):
@@ -39,6 +39,11 @@ def within(seconds: float | None) -> Iterator[None]:
 def left() -> float | None:
     """The seconds until then, 0 afterwards; None if there is no limit."""
     return None if _limit.at is None else max(0.0, _limit.at - time.monotonic())
+
+
+def expires() -> int:
+    """That moment in nanoseconds of the monotonic clock; one that never comes if there is no limit."""
+    return 2**63 - 1 if _limit.at is None else int(_limit.at * 1e9)
 
 
 def check(what: object, passes: int) -> None:

@@ -38,4 +38,4 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
     context.call_conv.return_user_exc(builder, kind, arguments)
 
 
-checked = checks.register(intrinsic, _overload, register_model, models, _raises, paired=True)
+checked = checks.register(intrinsic, _overload, register_model, models, _raises, paired=True, now=intrinsics.now)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from frontier.backends import field_copies, tables, workspace
+from frontier.backends.codes import EXPIRES
 from frontier.backends.cpu import helpers
 from frontier.backends.cpu import runtime_words as sizes
 from frontier.backends.cpu.code import compiled, is_known
@@ -19,6 +20,7 @@ from frontier.native import threads
 from frontier.native.processors import processors
 from frontier.program.frontiers import Frontier
 from frontier.program.layout import Layout
+from frontier.program.time_limit import expires
 
 if TYPE_CHECKING:
     from frontier.program.problem import Problem
@@ -125,6 +127,7 @@ class CpuExecution(LoopExecution):
 
     def _call(self) -> None:
         run, address, workers = self._code.run, self._table.address, self._table.workers
+        self._table.counters[EXPIRES] = expires()
         if workers == 1:
             run(address, 0, 1)
             return

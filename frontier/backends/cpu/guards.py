@@ -10,5 +10,5 @@ from frontier.backends.translation.texts import callings
 __all__ = ["FUNCTOR_FAILED", "calling", "tried", "tried_value"]
 
 _BITS = {ERROR: FUNCTOR_FAILED}
-calling = callings(Guard(_BITS, value=False), Guard(_BITS, value=True))
-tried, tried_value = Guard(None, value=False), Guard(None, value=True)
+calling = callings(Guard(_BITS, value=False, timed=True), Guard(_BITS, value=True, timed=True))
+tried, tried_value = Guard(None, value=False, timed=True), Guard(None, value=True, timed=True)
