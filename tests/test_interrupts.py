@@ -121,3 +121,32 @@ def test_a_process_that_ends_waits_for_the_compiler(tmp_path: Path) -> None:
     assert done.stdout == "made\n"
     assert "KeyboardInterrupt" in done.stderr
     assert "waiting for a compilation to end" in done.stderr
+
+
+TERMINATED = """
+import frontier as fr
+
+def again(p, v):
+    p.x[v] += 1
+    return p.x[v] < 2**60
+
+g = fr.path(50_000)
+p = fr.Problem(g.to("cpu"), x=fr.vertex("int64"))
+class Endless(fr.Enactor):
+    loop = fr.Loop(fr.Filter(again), over="vertices")
+fr.set_num_threads(2)
+Endless(p).run(on_step=lambda run: run.passes == 3)  # compiled
+print("runs", flush=True)
+Endless(p).run()
+"""
+
+
+def test_a_terminated_run_ends_at_once(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "FRONTIER_CACHE_DIR": str(tmp_path / "cache")}
+    for _ in range(2):  # the second finds what the first has kept
+        run = subprocess.Popen([sys.executable, "-c", TERMINATED], env=environment, stdout=subprocess.PIPE, text=True)
+        assert run.stdout is not None
+        with run.stdout:
+            assert run.stdout.readline() == "runs\n"
+            run.send_signal(signal.SIGTERM)
+            assert run.wait(30) == -signal.SIGTERM
