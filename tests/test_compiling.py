@@ -49,7 +49,7 @@ def example() -> str:
 
 def run(words: list[str], cache: Path, **settings: str) -> subprocess.CompletedProcess:
     """Run Python in a process of its own, with its own cache of compiled code."""
-    env = {**environment(), "FRONTIER_CACHE_DIR": str(cache), **settings}
+    env = {**environment(NUMBA_OPT="3"), "FRONTIER_CACHE_DIR": str(cache), **settings}
     env.pop("NUMBA_CACHE_DIR", None)
     return subprocess.run([sys.executable, *words], env=env, text=True, capture_output=True, check=True)
 

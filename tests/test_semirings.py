@@ -227,7 +227,7 @@ print(p.y.sum())
 
 def test_code_is_kept(tmp_path: Path) -> None:
     """A second process compiles nothing: it never imports numba."""
-    given = environment(FRONTIER_CACHE_DIR=str(tmp_path), FRONTIER_QUIET="")
+    given = environment(FRONTIER_CACHE_DIR=str(tmp_path), FRONTIER_QUIET="", NUMBA_OPT="3")
     said = []
     for _ in range(2):
         program = PROGRAM + "import sys\nprint('numba' in sys.modules)"

@@ -88,6 +88,7 @@ def run(program: str, folder: Path, threads: int) -> list[str]:
     path = folder / "program.py"
     path.write_text(program)
     given = {"FRONTIER_CACHE_DIR": str(folder / "cache"), "FRONTIER_NUM_THREADS": str(threads), "FRONTIER_QUIET": "1"}
+    given["NUMBA_OPT"] = "3"  # only optimized code does without numba
     done = subprocess.run(
         [sys.executable, path, str(folder)],
         env=environment(**given), text=True, capture_output=True, check=False, timeout=600,
