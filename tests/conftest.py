@@ -82,7 +82,7 @@ BUDGET = 1200
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "error::frontier.FrontierWarning")
     short = config.getoption("markexpr") == SHORT
-    if short:  # a third of the time; .ci/run has a step in which operators run as they are optimized
+    if short:  # a third of the time; .ci/run lets it run optimized code
         os.environ.setdefault("NUMBA_OPT", "0")
     usual = "short" if short else "ci" if os.environ.get("CI") else "dev"
     settings.load_profile("simulator" if SIMULATED else "parts" if CHOSEN else usual)

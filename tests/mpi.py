@@ -35,7 +35,7 @@ def environment(**more: str) -> dict[str, str]:
     """The environment of a process that imports this repository's packages."""
     path = f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     rooted = dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")  # as in containers
-    return {"FRONTIER_RANKS_TIMEOUT": "100", **rooted, **os.environ, "PYTHONPATH": path, **more}
+    return {"FRONTIER_RANKS_TIMEOUT": "100", "FRONTIER_QUIET": "1", **rooted, **os.environ, "PYTHONPATH": path, **more}
 
 
 def begun(count: int, folder: Path, program: str | list[str], **more: str) -> subprocess.Popen[str]:
