@@ -478,6 +478,12 @@ def test_a_part_has_no_edges(first, tmp_path):
     assert made.stdout.count("wel:1: expected a graph, found an empty file") == 3
 
 
+def compile_what_reads(path):
+    """Compiling takes memory in the process that does it, and what it has compiled is kept on disk."""
+    made = mpirun(2, path.parent, f"import frontier as fr; fr.read({path.name!r}, placement='ranks')")
+    assert made.returncode == 0, made.stderr
+
+
 @processes
 @pytest.mark.parametrize(
     "name",
@@ -497,6 +503,7 @@ def test_reading_takes_the_memory_of_the_part(name, tmp_path):
     fr.read(path)  # compiling takes memory, too
     suffix = path.name.partition(".")[2]
     fr.write(fr.rmat(8, 8, seed=1, directed=True, weights=(1, 9)), tmp_path / f"small.{suffix}")
+    compile_what_reads(path)
     made = mpirun(2, tmp_path, f"""
         import numpy as np, frontier as fr
         def kilobytes(name):
@@ -525,6 +532,7 @@ def test_one_of_many_ranks_reads_an_archive_in_the_memory_of_its_part(name, scal
     """No rank gets edges of all others at once, as these are sorted, nor converts the offsets of all vertices."""
     saved(name, tmp_path, fr.rmat(8, 8, seed=1, weights=weights)).rename(tmp_path / "small.npz")
     path = saved(name, tmp_path, fr.rmat(scale, 16, seed=5, weights=weights))
+    compile_what_reads(path)
     made = mpirun(16, tmp_path, f"""
         import frontier as fr
         def kilobytes(name):
