@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import importlib
+import importlib.util
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -82,7 +83,8 @@ BUDGET = 1200
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "error::frontier.FrontierWarning")
     short = config.getoption("markexpr") == SHORT
-    if short:  # a third of the time; .ci/run lets it run optimized code
+    # A third of the time; .ci/run lets it run optimized code. Kernels for GPUs are not compiled so.
+    if short and importlib.util.find_spec("numba_cuda") is None:
         os.environ.setdefault("NUMBA_OPT", "0")
     usual = "short" if short else "ci" if os.environ.get("CI") else "dev"
     settings.load_profile("simulator" if SIMULATED else "parts" if CHOSEN else usual)
