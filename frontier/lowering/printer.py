@@ -202,8 +202,8 @@ class Printer:
         return [*self.head(), *indented(["stop = np.int64(0)", "code = np.int64(DONE)", "while True:"]),
                 *indented(self.machine(), 2), *indented(self.tail())]  # fmt: skip
 
-    def head(self) -> list[str]:
-        """All workers read all variables from the table, and none writes to it before all have read it."""
+    def loads(self) -> list[str]:
+        """Lines that read all variables from the table."""
         table, scalars = self.program.table(), self.program.scalars
         lines = []
         for i, (key, var) in enumerate(table.items()):
@@ -213,9 +213,13 @@ class Printer:
                 lines.append(f"{var.name} = {var.dtype}_at(T[{i}])[0]")
             else:
                 lines.append(f"{var.name} = T[{i}]")
+        return lines
+
+    def head(self) -> list[str]:
+        """All workers read all variables from the table, and none writes to it before all have read it."""
         return ["def run(address, w, W):", *indented([
             "T = int64_at(address)",
-            *lines,
+            *self.loads(),
             "now = clock()",
             "deadline = now + nanoseconds",
             "arrivals = barrier(C, arrivals, W)",

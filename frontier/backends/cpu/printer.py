@@ -11,7 +11,7 @@ from __future__ import annotations
 from frontier.lowering.blocks import Flow, Lines
 from frontier.lowering.ir import Counter, Phase, Var, walk
 from frontier.lowering.printer import Printer, indented
-from frontier.lowering.variables import CODE, CONTROL, SLOT, WORDS, WORKER, WORKERS
+from frontier.lowering.variables import CODE, SLOT, WORDS, WORKER, WORKERS
 
 __all__ = ["TeamPrinter"]
 
@@ -65,18 +65,9 @@ class TeamPrinter(Printer):
 
     def head(self) -> list[str]:
         """All that a worker has: the table holds it."""
-        table, scalars = self.program.table(), self.program.scalars
-        lines = []
-        for i, (key, var) in enumerate(table.items()):
-            if key == CONTROL[0]:
-                lines += [f"C = int64_at(T[{i}])", f"F = float64_at(T[{i}])"]
-            elif var in scalars.values():
-                lines.append(f"{var.name} = {var.dtype}_at(T[{i}])[0]")
-            else:
-                lines.append(f"{var.name} = T[{i}]")
         return ["def run(address, w, workers):", *indented([
             "T = int64_at(address)",
-            *lines,
+            *self.loads(),
             "now = clock()",
             "deadline = now + nanoseconds",
             "own = w",
