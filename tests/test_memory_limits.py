@@ -200,7 +200,7 @@ def test_thread_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     from frontier.native import threads
 
     threads.run(lambda w: None, 2)
-    idle = list(threads._idle)
+    idle = list(threads._idle._threads)
 
     def start(self: object) -> None:
         raise RuntimeError("can't start new thread")
@@ -208,7 +208,7 @@ def test_thread_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads._Worker, "start", start)
     with pytest.raises(fr.FrontierMemoryError, match=r"cannot start .*: can't start new thread; fewer threads"):
         threads.run(lambda w: None, len(idle) + 2)
-    assert sorted(map(id, threads._idle)) == sorted(map(id, idle))  # given back
+    assert sorted(map(id, threads._idle._threads)) == sorted(map(id, idle))  # given back
     threads.run(lambda w: None, 2)
 
 

@@ -120,10 +120,10 @@ def test_numbers_that_write_themselves_otherwise(backend: Any) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name], ids=range(len(NAMES) - 1))
 def test_nothing_of_a_name_is_in_the_text(name: str) -> None:
     """On both targets the text is that of a plain name, but for the line that says what it was made from."""
+    from frontier.backends.cpu.printer import TeamPrinter
     from frontier.backends.cuda.program import Build, CudaProgram, text
     from frontier.lowering.loops import lower
     from frontier.lowering.module import module_text
-    from frontier.lowering.printer import Printer
     from frontier.program.layout import Layout
 
     p = pool.problem(fr.grid(3, 3, weights=(1, 9), seed=1))
@@ -134,7 +134,7 @@ def test_nothing_of_a_name_is_in_the_text(name: str) -> None:
             if isinstance(program, CudaProgram):
                 whole = text(program)
             else:
-                whole = module_text(program, "", Printer(program).function())
+                whole = module_text(program, "", TeamPrinter(program).function())
             assert whole.isascii()
             body = "\n".join(map(ast.dump, ast.parse(whole).body[1:]))
             made.append(re.sub(r"\b\w*(functor|class)\w*\b", "", body))

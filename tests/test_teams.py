@@ -97,8 +97,8 @@ def test_helpers_who_never_come_hold_up_nobody(state: int, monkeypatch: pytest.M
         team = absent(3)
         for each in team:
             each.memory[mailbox.STATE] = state
-        monkeypatch.setattr(helpers, "taken", lambda count: team[:count])
-        monkeypatch.setattr(helpers, "give_back", lambda team: None)
+        monkeypatch.setattr(helpers.idle, "take", lambda count: team[:count])
+        monkeypatch.setattr(helpers.idle, "give_back", lambda team: None)
         found = fr.pagerank(g).rank, fr.bfs(g, 0).level
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_array_equal(a, b)
@@ -129,7 +129,7 @@ def test_helpers_who_cannot_be_had_leave_all_as_it_was(monkeypatch: pytest.Monke
                 raise error("none")
 
             with monkeypatch.context() as patch:
-                patch.setattr(helpers, "taken", refused)
+                patch.setattr(helpers.idle, "take", refused)
                 with pytest.raises(error):
                     running.proceed()
             assert p.value.max() == p.turn == 0

@@ -1,8 +1,7 @@
-"""The printer of loop functions whose workers all keep the variables and execute the control flow redundantly.
+"""The text of a loop function: expressions, control flow, blocks. A backend says what a phase is, who keeps variables.
 
-All workers run the same blocks; work is divided only inside phases. Every worker computes the control flow from the
-same values, so no barrier and no broadcast is needed for it. A backend whose workers do otherwise has its own printer,
-which changes how variables are read and written, and what a phase is.
+Whoever keeps the variables computes the control flow from the same values, so that nothing is broadcast for it: one
+thread or all, see the printers of the backends. Work is divided only inside phases.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def number(value: float) -> str:
 
 
 class Printer:
-    """Text of a program's loop function.
+    """Text of a program's loop function; a backend's printer adds :meth:`phase` and :meth:`head`.
 
     Parameters
     ----------
@@ -135,21 +134,14 @@ class Printer:
 
     # ---- blocks --------------------------------------------------------------------------------------------
 
-    def enter(self, phase: Phase) -> str:
-        """The line with which a worker enters a phase."""
-        return "slot = begin(C, t, w, W, deadline)"
-
-    def barrier(self, phase: Phase) -> list[str]:
-        """The lines at which all workers wait for the last."""
-        return ["arrivals = barrier(C, arrivals, W)"]
-
     def phase(self, flow: Flow, node: Phase) -> None:
-        """Add a phase to the flow: its work, the barrier, and what all find in its counters."""
+        """Add a phase to the flow: its work, and where workers meet; see :meth:`ended`."""
+        raise NotImplementedError
+
+    def ended(self, flow: Flow, node: Phase) -> None:
+        """Add what follows a phase: all that keep the variables find the same in its counters."""
         failed = self.counter(Counter("ERROR"))
         flow.add(Lines([
-            self.enter(node),
-            *map(self.value, node.calls),
-            *self.barrier(node),
             "t += 1",
             f"stop |= {self.counter(Counter('STOP'))}",
             f"if {failed} != 0:",
@@ -216,16 +208,8 @@ class Printer:
         return lines
 
     def head(self) -> list[str]:
-        """All workers read all variables from the table, and none writes to it before all have read it."""
-        return ["def run(address, w, W):", *indented([
-            "T = int64_at(address)",
-            *self.loads(),
-            "now = clock()",
-            "deadline = now + nanoseconds",
-            "arrivals = barrier(C, arrivals, W)",
-            "if C[LEFT] != 0:",
-            "    return",
-        ])]  # fmt: skip
+        """Lines with which the function begins: how it is called, and all variables."""
+        raise NotImplementedError
 
     def tail(self) -> list[str]:
         """One worker writes back what has changed."""

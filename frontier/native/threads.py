@@ -13,18 +13,16 @@ import os
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from frontier.errors import FrontierMemoryError, GraphError
 from frontier.memory import limits
 from frontier.native.processors import processors
 
-__all__ = ["num_threads", "run", "set_num_threads", "started"]
+__all__ = ["Idle", "num_threads", "run", "set_num_threads"]
 
 Thread = TypeVar("Thread", bound=threading.Thread)
 
-_lock = threading.Lock()
-_idle: list[_Worker] = []
 _count: int | None = None
 
 #: The most threads that can be asked for.
@@ -114,34 +112,63 @@ class _Worker(threading.Thread):
             self._done.release()
 
 
-def _forget() -> None:
-    """In a forked child: the threads of the parent are not there."""
-    global _lock
-    _idle.clear()
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
-
-
 def _nothing() -> None:
     return None
 
 
-def started(make: Callable[[], Thread]) -> Thread:
-    """A new thread. One that lacks memory before it has said that it runs would be waited for without end."""
-    left = limits.address_space_left()
-    try:
-        if left is None or left >= _ROOM:
-            return make()
-        reason = f"{left:,} bytes are free in the address space of this process, which ulimit -v limits"
-    except RuntimeError as error:  # the system refuses
-        reason = str(error)
-    raise FrontierMemoryError(
-        f"cannot start another thread for {num_threads()}: {reason}; fewer threads would help "
-        "(fr.set_num_threads, FRONTIER_NUM_THREADS)"
-    )
+class Idle(Generic[Thread]):
+    """Threads that nobody has. Who takes some has them alone, until they are given back.
+
+    Parameters
+    ----------
+    make : callable
+        Starts a thread.
+    """
+
+    def __init__(self, make: Callable[[], Thread]) -> None:
+        self._make = make
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        """In a forked child: the threads of the parent are not there."""
+        self._lock = threading.Lock()
+        self._threads: list[Thread] = []
+
+    def take(self, count: int) -> list[Thread]:
+        """So many threads: idle ones, and new ones where there are too few."""
+        with self._lock:
+            taken = [self._threads.pop() for _ in range(min(len(self._threads), count))]
+        try:
+            while len(taken) < count:
+                taken.append(self._started())
+        except BaseException:
+            self.give_back(taken)
+            raise
+        return taken
+
+    def give_back(self, threads: list[Thread]) -> None:
+        """Let others have them; the first is taken first again."""
+        with self._lock:
+            self._threads.extend(reversed(threads))
+
+    def _started(self) -> Thread:
+        """A new thread. One that lacks memory before it has said that it runs would be waited for without end."""
+        left = limits.address_space_left()
+        try:
+            if left is None or left >= _ROOM:
+                return self._make()
+            reason = f"{left:,} bytes are free in the address space of this process, which ulimit -v limits"
+        except RuntimeError as error:  # the system refuses
+            reason = str(error)
+        raise FrontierMemoryError(
+            f"cannot start another thread for {num_threads()}: {reason}; fewer threads would help "
+            "(fr.set_num_threads, FRONTIER_NUM_THREADS)"
+        )
+
+
+_idle = Idle(_Worker)
 
 
 def run(fn: Callable[[int], Any], workers: int | None = None) -> None:
@@ -160,32 +187,17 @@ def run(fn: Callable[[int], Any], workers: int | None = None) -> None:
     if count == 1:
         fn(0)
         return
-    helpers = _taken(count - 1)
+    helpers = _idle.take(count - 1)
     try:
         for index, helper in enumerate(helpers, 1):
             helper.begin(partial(fn, index))
         fn(0)
     finally:
         _gathered(helpers)
-        with _lock:
-            _idle.extend(helpers)
+        _idle.give_back(helpers)
     for helper in helpers:
         if helper.error is not None:
             raise helper.error
-
-
-def _taken(count: int) -> list[_Worker]:
-    """Idle workers, and new ones where there are too few."""
-    with _lock:
-        helpers = [_idle.pop() for _ in range(min(len(_idle), count))]
-    try:
-        while len(helpers) < count:
-            helpers.append(started(_Worker))
-    except BaseException:
-        with _lock:
-            _idle.extend(helpers)
-        raise
-    return helpers
 
 
 def _gathered(helpers: list[_Worker]) -> None:

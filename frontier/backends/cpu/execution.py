@@ -132,7 +132,7 @@ class CpuExecution(LoopExecution):
             run(address, 0, 1)
             return
         try:
-            team = helpers.taken(min(workers, CORES or processors()) - 1)
+            team = helpers.idle.take(min(workers, CORES or processors()) - 1)
         except BaseException as error:
             self.done = not isinstance(error, KeyboardInterrupt)
             raise
@@ -142,7 +142,7 @@ class CpuExecution(LoopExecution):
         try:
             run(address, 0, workers)
         finally:
-            helpers.give_back(team)
+            helpers.idle.give_back(team)
 
 
 def address_of(array: np.ndarray) -> int:

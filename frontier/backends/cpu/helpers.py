@@ -14,12 +14,9 @@ import numpy as np
 
 from frontier.backends.cpu import mailbox
 from frontier.backends.cpu.code import serving
-from frontier.native import threads
+from frontier.native.threads import Idle
 
-__all__ = ["give_back", "taken"]
-
-_lock = threading.Lock()
-_idle: list[Helper] = []
+__all__ = ["idle"]
 
 #: Bytes of a line of the cache, at which a mailbox begins.
 _LINE = 64
@@ -47,31 +44,5 @@ class Helper(threading.Thread):
         self._serve(self.mailbox, 0, 0)
 
 
-def taken(count: int) -> list[Helper]:
-    """Helpers that nobody has, and new ones where there are too few."""
-    with _lock:
-        helpers = [_idle.pop() for _ in range(min(len(_idle), count))]
-    try:
-        while len(helpers) < count:
-            helpers.append(threads.started(Helper))
-    except BaseException:
-        give_back(helpers)
-        raise
-    return helpers
-
-
-def give_back(helpers: list[Helper]) -> None:
-    """Let others have them; the first is taken first again."""
-    with _lock:
-        _idle.extend(reversed(helpers))
-
-
-def _forget() -> None:
-    """In a forked child: the threads of the parent are not there."""
-    global _lock
-    _idle.clear()
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+#: Helpers that no run has.
+idle = Idle(Helper)

@@ -9,7 +9,7 @@ block of the phase at once, executes shares of it, and returns.
 from __future__ import annotations
 
 from frontier.lowering.blocks import Flow, Lines
-from frontier.lowering.ir import Counter, Phase, Var, walk
+from frontier.lowering.ir import Phase, Var, walk
 from frontier.lowering.printer import Printer, indented
 from frontier.lowering.variables import CODE, SLOT, WORDS, WORKER, WORKERS
 
@@ -28,7 +28,6 @@ class TeamPrinter(Printer):
     def phase(self, flow: Flow, node: Phase) -> None:
         """Add a phase: into how many shares it is divided, then, in a block of its own, what executes them."""
         self._check(node)
-        failed = self.counter(Counter("ERROR"))
         work = str(_MUCH) if node.work is None else self.value(node.work)
         flow.add(Lines([f"work = {work}", "W = shares_of(C, work, workers)"]))
         flow.place(flow.label())
@@ -45,16 +44,8 @@ class TeamPrinter(Printer):
             "    break",
             "w = 0",
             "ready = 1",
-            "t += 1",
-            f"stop |= {self.counter(Counter('STOP'))}",
-            f"if {failed} != 0:",
-            f"    code = {failed}",
-            "    break",
         ]))  # fmt: skip
-        flow.add(*node.after)
-        rest = flow.label()
-        flow.add(Lines(["if single:", f"    pc = {rest}", "    code = SINGLE", "    break"]))
-        flow.place(rest)
+        self.ended(flow, node)
 
     def _check(self, node: Phase) -> None:
         """A helper finds all that a phase takes in the table."""

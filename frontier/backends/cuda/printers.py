@@ -71,11 +71,13 @@ class ThreadPrinter(Printer):
         """Text for a counter of the phase that has just ended."""
         return f"K[{self.word(counter)}]"
 
-    def enter(self, phase: Phase) -> str:
-        """The line with which a thread enters a phase."""
-        return f"slot = begin(C, slot, t, w, deadline, {self.program.low_degree})"
+    def phase(self, flow: Flow, node: Phase) -> None:
+        """Add a phase, which ends at a barrier of all threads."""
+        enter = f"slot = begin(C, slot, t, w, deadline, {self.program.low_degree})"
+        flow.add(Lines([enter, *map(self.value, node.calls), *self._barrier(node)]))
+        self.ended(flow, node)
 
-    def barrier(self, phase: Phase) -> list[str]:
+    def _barrier(self, phase: Phase) -> list[str]:
         """The barrier. Other words than the count are read only if the phase counts more than its elements."""
         words = _counted(phase)
         whole = "True" if words & {"PILE_COUNT", "BUCKETS"} else "tracing" if "EXAMINED" in words else "False"
