@@ -22,7 +22,12 @@ _NAMES = {
     "frontier.functors.atomics": "atomic_add atomic_cas atomic_exch atomic_max atomic_min atomic_or",
     "frontier.native.threads": "num_threads set_num_threads",
     "frontier.graph.build": "from_csr from_edges",
-    "frontier.graph.convert": "from_networkx from_pandas from_scipy to_networkx to_pandas to_scipy",
+    "frontier.graph.convert_networkx": "from_networkx to_networkx",
+    "frontier.graph.convert_sparse": "from_scipy to_scipy",
+    "frontier.graph.convert_libraries": (
+        "from_graph_tool from_graphblas from_igraph from_networkit from_pyg from_rustworkx to_pyg"
+    ),
+    "frontier.graph.convert_tables": "from_arrow from_pandas from_polars to_arrow to_pandas to_polars",
     "frontier.program.enactor": "Enactor",
     "frontier.batched_sources": "BatchedSources",
     "frontier.errors": (
@@ -41,6 +46,7 @@ _NAMES = {
     "frontier.partitions.partition": "Partition partition",
     "frontier.program.order": "Order by",
     "frontier.program.problem": "Problem array edge pile scalar vertex",
+    "frontier.results": "Result",
     "frontier.program.schedule": "Schedule register_balance",
     "frontier.tracing": "trace",
     "frontier.primitives.bc": "betweenness",

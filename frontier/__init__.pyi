@@ -62,13 +62,30 @@ from frontier.graph.build import (
     from_csr as from_csr,
     from_edges as from_edges,
 )
-from frontier.graph.convert import (
+from frontier.graph.convert_libraries import (
+    from_graph_tool as from_graph_tool,
+    from_graphblas as from_graphblas,
+    from_igraph as from_igraph,
+    from_networkit as from_networkit,
+    from_pyg as from_pyg,
+    from_rustworkx as from_rustworkx,
+    to_pyg as to_pyg,
+)
+from frontier.graph.convert_networkx import (
     from_networkx as from_networkx,
-    from_pandas as from_pandas,
-    from_scipy as from_scipy,
     to_networkx as to_networkx,
-    to_pandas as to_pandas,
+)
+from frontier.graph.convert_sparse import (
+    from_scipy as from_scipy,
     to_scipy as to_scipy,
+)
+from frontier.graph.convert_tables import (
+    from_arrow as from_arrow,
+    from_pandas as from_pandas,
+    from_polars as from_polars,
+    to_arrow as to_arrow,
+    to_pandas as to_pandas,
+    to_polars as to_polars,
 )
 from frontier.graph.graph import (
     Graph as Graph,
@@ -276,6 +293,9 @@ from frontier.program.problem import (
 from frontier.program.schedule import (
     Schedule as Schedule,
     register_balance as register_balance,
+)
+from frontier.results import (
+    Result as Result,
 )
 from frontier.tracing import (
     trace as trace,

@@ -6,7 +6,6 @@ A primitive is a function of a graph, which a decorator registers::
         "bfs",
         "levels and parents of a breadth-first search",
         takes_source=True,
-        columns=("level", "parent"),
         verify="bfs",
         report=lambda g, r: {"reached": int((r.level >= 0).sum()), "depth": int(r.level.max())},
     )
@@ -110,14 +109,14 @@ class PrimitiveEntry:
         The subcommand.
     function : callable
         The public function: ``function(g, **options)``, or ``function(g, source, **options)``.
-        It returns a dataclass whose attributes hold arrays with one entry per vertex.
+        It returns a :class:`frontier.Result`, or a dataclass whose attributes hold arrays with one entry per vertex.
     summary : str
         What it computes, in one line.
     arguments : tuple of Argument
         Its keyword arguments that the command line offers. ``--seed`` is available for every primitive,
         and is passed to a function that has an argument ``seed``.
     columns : tuple of str
-        Attributes of the result that ``--output`` writes, each None or of shape (n,).
+        Attributes that ``--output`` writes, each None or of shape (n,), of a result that is no Result.
     verify : callable or str, optional
         ``verify(g, result)`` returns a :class:`frontier.verify.Report`; a string names a function
         of ``frontier.verify``.
@@ -128,6 +127,8 @@ class PrimitiveEntry:
         Whether the second argument is a source vertex.
     needs_weights : bool
         Whether it needs weights; the command line then draws weights for a graph without any.
+    to_write : mapping
+        Keyword arguments with which the result has all that ``--output`` writes, where the defaults leave it out.
     bench_options : mapping
         Keyword arguments for ``frontier bench``, if the defaults would take too long.
     memory : callable, optional
@@ -143,6 +144,7 @@ class PrimitiveEntry:
     report: Facts | None = None
     takes_source: bool = False
     needs_weights: bool = False
+    to_write: Mapping[str, Any] = field(default_factory=dict)
     bench_options: Mapping[str, Any] = field(default_factory=dict)
     memory: Callable[[Graph], Plan] | None = None
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from frontier import html
 from frontier.atomic_write import replacing
 from frontier.forks import renewed
 
@@ -197,6 +198,12 @@ class Trace:
     def __str__(self) -> str:
         return _table(self)
 
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        head, *lines = _lines(self)
+        more = f", of which {html.SHOWN} are shown" if len(lines) > html.SHOWN else ""
+        return html.rows(head, lines[: html.SHOWN], html.text(f"{self!r}{more}"))
+
     def __repr__(self) -> str:
         return f"Trace({len(self.rows)} rows, {self.seconds * 1e3:.3f} ms)"
 
@@ -288,7 +295,8 @@ def _written(text: str, path: str | Path | None) -> str:
     return text
 
 
-def _table(made: Trace) -> str:
+def _lines(made: Trace) -> list[list[str]]:
+    """The names of columns, and the cells of each row."""
     head = ["pass", "step", "direction", "balance", "in", "out", "edges", "ms", "GTEPS", "backend"]
     reading = any(row.read for row in made.rows)
     lines = [head + ["rank", "sent", "waited ms"] * bool(made.ranks) + ["read"] * reading]
@@ -305,7 +313,11 @@ def _table(made: Trace) -> str:
         if reading:
             line.append(f"{row.read:,}" if row.read else "")
         lines.append(line)
-    text = _aligned(lines, {1, 2, 3, 9})
+    return lines
+
+
+def _table(made: Trace) -> str:
+    text = _aligned(_lines(made), {1, 2, 3, 9})
     compiling = f", and {made.compile_seconds:.3f} s of compiling" if made.compile_seconds else ""
     text.append(f"{made.seconds * 1e3:.3f} ms in {sum(t.calls for t in made.totals.values()):,} steps{compiling}")
     if made.lost:

@@ -13,11 +13,11 @@ from frontier.memory.arrays import to_host
 from frontier.memory.host import HOST
 from frontier.primitives._arguments import check_number
 from frontier.primitives._closure_pairs import PIECE, pairs
+from frontier.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from frontier.graph.labels import LabelIndex
     from frontier.memory.placement import Placement
 
 __all__ = ["ClosureResult"]
@@ -26,8 +26,8 @@ __all__ = ["ClosureResult"]
 _PIECE = 1 << 24
 
 
-@dataclass(frozen=True)
-class ClosureResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosureResult(Result, rows="other"):
     """Result of :func:`transitive_closure`.
 
     Attributes
@@ -55,8 +55,6 @@ class ClosureResult:
         How rows were made.
     placement : Placement
         Where the closure lies.
-    names : object, or None
-        Index of the graph's labels, used by :meth:`reaches` and :meth:`row`; None if the graph has no labels.
     """
 
     component: NDArray[Any]
@@ -69,13 +67,25 @@ class ClosureResult:
     sources: NDArray[Any]
     place: NDArray[Any] | None
     method: str
-    placement: Placement = field(repr=False, compare=False)
-    names: LabelIndex | None = field(default=None, repr=False, compare=False)
+    placement: Placement = field(repr=False)
 
     def __repr__(self) -> str:
         n, k = len(self.component), len(self.sources)
         rows = "" if k == n else f", rows of {k:,} sources"
         return f"ClosureResult({n:,} vertices{rows}, pairs={self.pairs}, method={self.method!r})"
+
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        most = self.pairs if rows.stop is None else min(rows.stop, self.pairs)
+        HOST.check_room(16 * most, "the pairs of a closure as a table")
+        found, count = [], 0
+        for piece in self.pairs_in_pieces():
+            if count >= most:
+                break
+            found.append([to_host(ends) for ends in piece])
+            count += len(piece[0])
+        ends = zip(*found, strict=True) if found else ([np.empty(0, np.int32)],) * 2
+        source, target = (np.concatenate(pieces)[:most] for pieces in ends)
+        return {"source": (source, True), "target": (target, True)}
 
     def reaches(self, u: ArrayLike, v: ArrayLike) -> Any:
         """Whether u reaches v; arrays of vertices give an array.
@@ -153,8 +163,9 @@ class ClosureResult:
 
     def _ids(self, vertices: Any) -> NDArray[Any]:
         """The ids of vertices, in an array of the same shape."""
-        given = np.asarray(to_host(vertices), None if self.names is None else object)  # floats do not hold all labels
-        if self.names is not None:
+        labelled = self._names is not None and self._names.labels is not None
+        given = np.asarray(to_host(vertices), object if labelled else None)  # floats do not hold all labels
+        if labelled:
             try:
                 found = [self.names.find(vertex) for vertex in given.ravel().tolist()]
             except GraphError as error:
@@ -174,7 +185,7 @@ class ClosureResult:
         rows = self.place[components]
         if bool((rows < 0).any()):
             vertex = int(vertices[(rows < 0).argmax()])
-            who = vertex if self.names is None else repr(self.names.of([vertex])[0])
+            who = vertex if self._names is None else repr(self.names.of([vertex])[0])
             raise IndexError(f"vertex {who} has no row: it is not among the sources")
         return rows
 

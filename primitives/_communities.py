@@ -132,8 +132,8 @@ WEIGH = (
 )
 
 
-@dataclass(frozen=True)
-class CommunitiesResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CommunitiesResult(fr.Result, columns=("label",)):
     """Result of :func:`louvain`.
 
     Attributes
@@ -154,6 +154,11 @@ class CommunitiesResult:
     modularity: float
     levels: int
     resolution: float
+
+    @property
+    def communities(self) -> list[list[Any]]:
+        """The vertices of each community, by their names, the largest first."""
+        return self._groups("label")
 
 
 def check(g: Graph, who: str, resolution: float, seed: int) -> None:

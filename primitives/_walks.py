@@ -67,8 +67,8 @@ def add_up(p, v):
         p.upto[slot] = sum
 
 
-@dataclass(frozen=True)
-class WalksResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class WalksResult(fr.Result, rows="other"):
     """Result of :func:`random_walks` and :func:`node2vec_walks`.
 
     Attributes
@@ -81,6 +81,11 @@ class WalksResult:
 
     path: NDArray[Any]
     end: NDArray[Any]
+
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        path = self._host("path")[: rows.stop]  # a walk has a row at least
+        walk, step = np.nonzero(path >= 0)
+        return {"walk": (walk[rows], False), "step": (step[rows], False), "vertex": (path[walk, step][rows], True)}
 
 
 def run(

@@ -22,7 +22,7 @@ from frontier.memory.arrays import to_host
 from frontier.operators.order.loops import first_delta
 from frontier.primitives._arguments import check_lengths, named, values_of_vertices
 from frontier.primitives._both_ends import is_larger, is_smaller, work
-from frontier.primitives._paths import path_to
+from frontier.primitives._paths import path_of_ids
 from frontier.primitives._piles import aside
 from frontier.primitives.sssp import _dtype
 
@@ -221,7 +221,7 @@ def _one_search(
     visited = int((p.parent >= 0).sum())
     if int(p.parent[end]) < 0:
         return [], math.inf, visited
-    return path_to(p.parent, end), to_host(p.distance)[end].item(), visited
+    return path_of_ids(p.parent, end), to_host(p.distance)[end].item(), visited
 
 
 def _guide(g: fr.Graph, end: int, estimate: Any) -> dict[str, Field]:
@@ -277,4 +277,4 @@ def _two_searches(
     if best == unreached:
         return [], math.inf, visited
     middle = int(((p.parent >= 0) & (p.child >= 0) & (p.distance + p.left == best)).argmax())
-    return path_to(p.parent, middle) + path_to(p.child, middle)[-2::-1], best.item(), visited
+    return path_of_ids(p.parent, middle) + path_of_ids(p.child, middle)[-2::-1], best.item(), visited

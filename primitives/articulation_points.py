@@ -39,8 +39,8 @@ class ArticulationPoints(fr.Enactor):
     loop = (*FIND_BLOCKS, fr.Compute(below, over="vertices"), fr.Reduce(cuts, "sum", into="count", over="vertices"))
 
 
-@dataclass(frozen=True)
-class ArticulationPointsResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ArticulationPointsResult(fr.Result, columns=("is_articulation",)):
     """Result of :func:`articulation_points`.
 
     Attributes
@@ -54,6 +54,11 @@ class ArticulationPointsResult:
     is_articulation: NDArray[Any]
     count: int
 
+    @property
+    def members(self) -> list[Any]:
+        """The articulation points, by their names."""
+        return self._where("is_articulation")
+
 
 def _facts(g: fr.Graph, result: ArticulationPointsResult) -> dict[str, Any]:
     return {"articulation points": result.count}
@@ -61,7 +66,7 @@ def _facts(g: fr.Graph, result: ArticulationPointsResult) -> dict[str, Any]:
 
 @primitive(
     "articulation_points", "vertices whose removal divides a component",
-    columns=("is_articulation",), report=_facts,
+    report=_facts,
 )  # fmt: skip
 def articulation_points(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> ArticulationPointsResult:
     """Find the vertices whose removal divides a connected component.

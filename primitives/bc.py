@@ -93,8 +93,8 @@ FIELDS: dict[str, Field] = {
 }
 
 
-@dataclass(frozen=True)
-class BetweennessResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BetweennessResult(fr.Result, columns=("centrality",)):
     """Result of :func:`betweenness`.
 
     Attributes
@@ -135,7 +135,7 @@ def _facts(g: fr.Graph, result: BetweennessResult) -> dict[str, Any]:
                  type=lambda text: None if text == "all" else int(text)),
         Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
     ),
-    columns=("centrality",), verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
+    verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
     memory=_plan,
 )  # fmt: skip
 def betweenness(

@@ -9,7 +9,7 @@ parents are exact and no filter is needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.graph.labels import LabelIndex
 from frontier.primitives._paths import path_to
 from frontier.program.problem import Field
 from frontier.program.taking import at_graph
@@ -54,8 +53,8 @@ class BFS(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class BFSResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BFSResult(fr.Result, columns=("level", "parent"), ids=("parent",)):
     """Result of :func:`bfs`; entry v of an array belongs to vertex v.
 
     Attributes
@@ -66,14 +65,11 @@ class BFSResult:
         Number of edges on a shortest path from the source; -1 if there is none.
     parent : ndarray of shape (n,)
         The vertex before v on such a path; -1 if there is none. The source is its own parent.
-    names : object, or None
-        Index of the graph's labels, used by :meth:`path_to`; None if the graph has no labels.
     """
 
     source: int
     level: NDArray[Any]
     parent: NDArray[Any]
-    names: LabelIndex | None = field(default=None, repr=False, compare=False)
 
     def path_to(self, vertex: Any) -> list[Any]:
         """Return the vertices of a shortest path from the source to a vertex; empty if there is none.
@@ -105,7 +101,7 @@ def _fields(ids: np.dtype[Any]) -> dict[str, Field]:
 
 @primitive(
     "bfs", "levels and parents of a breadth-first search",
-    columns=("level", "parent"), verify="bfs", takes_source=True,
+    verify="bfs", takes_source=True,
     report=lambda g, r: {
         "source": r.source,
         "reached": int(np.count_nonzero(r.level >= 0)),
@@ -143,4 +139,4 @@ def bfs(g: fr.Graph, source: Any, *, schedule: fr.Schedule | None = None) -> BFS
     p = fr.Problem(g, **_fields(g.id_dtype))
     p.source = vertex  # which the program reaches: on a GPU, writing to arrays from the host is slow
     BFS(p, schedule).run()
-    return BFSResult(vertex, p.level, p.parent, g.label_index)
+    return BFSResult(vertex, p.level, p.parent)

@@ -84,8 +84,8 @@ class BFSMany(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class BFSManyResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BFSManyResult(fr.Result, columns=("level",), rows="pair"):
     """Result of :func:`bfs_many`.
 
     Attributes

@@ -51,8 +51,8 @@ class Bridges(fr.Enactor):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class BridgesResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BridgesResult(fr.Result, rows="other"):
     """Result of :func:`bridges`.
 
     Attributes
@@ -65,6 +65,10 @@ class BridgesResult:
 
     edges: NDArray[Any]
     count: int
+
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        edges = self._host("edges")[rows]
+        return {"source": (edges[:, 0], True), "target": (edges[:, 1], True)}
 
 
 def _facts(g: fr.Graph, result: BridgesResult) -> dict[str, Any]:

@@ -251,8 +251,8 @@ class AfforestApart(fr.Enactor):
 METHODS = ("afforest", "hooking")
 
 
-@dataclass(frozen=True)
-class ComponentsResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ComponentsResult(fr.Result, columns=("label",), ids=("label",)):
     """Result of :func:`connected_components`.
 
     Attributes
@@ -265,6 +265,11 @@ class ComponentsResult:
 
     label: NDArray[Any]
     count: int
+
+    @property
+    def components(self) -> list[list[Any]]:
+        """The vertices of each component, by their names, the largest first."""
+        return self._groups("label")
 
     def sizes(self) -> dict[int, int]:
         """Return the number of vertices of each component, by label, the largest first."""
@@ -315,7 +320,7 @@ def _facts(g: fr.Graph, result: ComponentsResult) -> dict[str, Any]:
 @primitive(
     "cc", "connected components (weak ones of directed graphs)",
     arguments=(Argument("--method", "how (default: afforest)", type=str, choices=METHODS),),
-    columns=("label",), verify="connected_components", report=_facts, memory=_plan,
+    verify="connected_components", report=_facts, memory=_plan,
 )  # fmt: skip
 def connected_components(
     g: fr.Graph, *, method: str = "afforest", schedule: fr.Schedule | None = None

@@ -38,8 +38,8 @@ class Closeness(fr.Enactor):
     loop = BFSMany.program().replace({settle: add_distances})
 
 
-@dataclass(frozen=True)
-class ClosenessResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosenessResult(fr.Result, columns=("centrality", "reached", "total")):
     """Result of :func:`closeness`.
 
     Attributes

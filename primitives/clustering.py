@@ -72,8 +72,8 @@ class DirectedClustering(fr.Enactor):
     loop = (fr.Intersect(close_directed, over="edges"), *_DIVIDE)
 
 
-@dataclass(frozen=True)
-class ClusteringResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusteringResult(fr.Result, columns=("coefficient",)):
     """Result of :func:`clustering`.
 
     Attributes
@@ -95,7 +95,6 @@ class ClusteringResult:
 
 @primitive(
     "clustering", "clustering coefficients, for directed graphs those of LDBC Graphalytics",
-    columns=("coefficient",),
     report=lambda g, r: {"average": r.average, "transitivity": r.transitivity},
 )  # fmt: skip
 def clustering(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> ClusteringResult:

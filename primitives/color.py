@@ -89,8 +89,8 @@ class ColoringWithoutHubs(fr.Enactor):
     loop = (fr.Compute(rank, over="vertices"), *_OTHERS)
 
 
-@dataclass(frozen=True)
-class ColorResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ColorResult(fr.Result, columns=("color",)):
     """Result of :func:`color`.
 
     Attributes
@@ -164,7 +164,7 @@ def _colored(g: fr.Graph, program: type[fr.Enactor], seed: int, schedule: fr.Sch
 
 
 @primitive(
-    "color", "a colouring of the vertices", columns=("color",), report=lambda g, r: {"colours": r.count},
+    "color", "a colouring of the vertices", report=lambda g, r: {"colours": r.count},
 )  # fmt: skip
 def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) -> ColorResult:
     """Give every vertex a colour, such that neighbours have different ones and few are used.

@@ -77,8 +77,8 @@ class CoreNumbers(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class CoreNumbersResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CoreNumbersResult(fr.Result, columns=("core",)):
     """Result of :func:`core_numbers`.
 
     Attributes
@@ -98,7 +98,6 @@ class CoreNumbersResult:
     arguments=(
         Argument("--reciprocal", "how edges in both directions count (default: twice)", type=str, choices=RECIPROCAL),
     ),
-    columns=("core",),
     report=lambda g, r: {"degeneracy": r.degeneracy, "in the innermost core": int((r.core == r.degeneracy).sum())},
 )  # fmt: skip
 def core_numbers(

@@ -24,8 +24,8 @@ from frontier.registry import primitive
 __all__ = ["DiameterResult", "diameter"]
 
 
-@dataclass(frozen=True)
-class DiameterResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class DiameterResult(fr.Result, rows="other"):
     """Result of :func:`diameter`.
 
     Attributes
@@ -42,6 +42,10 @@ class DiameterResult:
     source: int
     target: int
     searches: int
+
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        ends = ((name, np.array([getattr(self, name)])) for name in ("source", "target", "diameter"))
+        return {name: (value[rows], name != "diameter") for name, value in ends}
 
 
 def _facts(g: fr.Graph, result: DiameterResult) -> dict[str, Any]:

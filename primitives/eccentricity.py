@@ -26,8 +26,8 @@ from frontier.registry import primitive
 __all__ = ["EccentricityResult", "eccentricity"]
 
 
-@dataclass(frozen=True)
-class EccentricityResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class EccentricityResult(fr.Result, columns=("eccentricity",)):
     """Result of :func:`eccentricity`.
 
     Attributes
@@ -53,7 +53,7 @@ class EccentricityResult:
 
 
 @primitive(
-    "eccentricity", "largest distance from every vertex", columns=("eccentricity",),
+    "eccentricity", "largest distance from every vertex",
     report=lambda g, r: {
         "diameter": r.diameter,
         "radius": r.radius,

@@ -147,8 +147,8 @@ ENACTORS = {
 }
 
 
-@dataclass(frozen=True)
-class EigenvectorResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class EigenvectorResult(fr.Result, columns=("centrality",)):
     """Result of :func:`eigenvector_centrality`.
 
     Attributes
@@ -169,7 +169,7 @@ class EigenvectorResult:
 
 @primitive(
     "eigenvector_centrality", "eigenvector centrality of every vertex",
-    arguments=ARGUMENTS, columns=("centrality",),
+    arguments=ARGUMENTS,
     report=facts(highest="centrality"), bench_options={"tolerance": 1e-6},
 )  # fmt: skip
 def eigenvector_centrality(

@@ -32,8 +32,8 @@ class Harmonic(fr.Enactor):
     loop = BFSMany.program().replace({settle: add_inverses})
 
 
-@dataclass(frozen=True)
-class HarmonicResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class HarmonicResult(fr.Result, columns=("centrality",)):
     """Result of :func:`harmonic`.
 
     Attributes

@@ -91,8 +91,8 @@ class WeightedHITS(fr.Enactor):
     loop = _loop("plus_times")
 
 
-@dataclass(frozen=True)
-class HITSResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class HITSResult(fr.Result, columns=("hub", "authority")):
     """Result of :func:`hits`.
 
     Attributes
@@ -114,7 +114,7 @@ class HITSResult:
 
 @primitive(
     "hits", "hubs and authorities of every vertex",
-    arguments=ARGUMENTS, columns=("hub", "authority"),
+    arguments=ARGUMENTS,
     report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
 )  # fmt: skip
 def hits(

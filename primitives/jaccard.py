@@ -37,8 +37,8 @@ class Jaccard(fr.Enactor):
     loop = fr.Compute(similarity, over="edges")
 
 
-@dataclass(frozen=True)
-class JaccardResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class JaccardResult(fr.Result, columns=("jaccard", "overlap", "common"), rows="slot"):
     """Result of :func:`jaccard`; entry e of an array belongs to edge slot e.
 
     Attributes

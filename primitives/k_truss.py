@@ -73,8 +73,8 @@ class KTruss(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class KTrussResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class KTrussResult(fr.Result, columns=("mask",), rows="slot"):
     """Result of :func:`k_truss`.
 
     Attributes
@@ -100,7 +100,6 @@ class KTrussResult:
 @primitive(
     "k_truss", "the largest subgraph whose edges are all in k - 2 triangles",
     arguments=(Argument("--k", "at least 2 (default: 3)", type=int),),
-    columns=("degree",),
     report=lambda g, r: {"k": r.k, "edges": r.count, "vertices": int((r.degree > 0).sum())},
 )  # fmt: skip
 def k_truss(g: fr.Graph, k: int = 3, *, schedule: fr.Schedule | None = None) -> KTrussResult:

@@ -65,8 +65,8 @@ class WeightedKatz(fr.Enactor):
     loop = _loop("plus_times")
 
 
-@dataclass(frozen=True)
-class KatzResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class KatzResult(fr.Result, columns=("centrality",)):
     """Result of :func:`katz`.
 
     Attributes
@@ -91,7 +91,7 @@ class KatzResult:
 @primitive(
     "katz", "Katz centrality of every vertex",
     arguments=(Argument("--alpha", "factor for each edge of a walk (default: one that converges)"), *ARGUMENTS),
-    columns=("centrality",), report=facts(highest="centrality"), bench_options={"alpha": 1e-6, "tolerance": 1e-6},
+    report=facts(highest="centrality"), bench_options={"alpha": 1e-6, "tolerance": 1e-6},
 )  # fmt: skip
 def katz(
     g: fr.Graph,

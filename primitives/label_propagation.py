@@ -207,8 +207,8 @@ class Asynchronous(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class LabelPropagationResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelPropagationResult(fr.Result, columns=("label",), ids=("label",)):
     """Result of :func:`label_propagation`.
 
     Attributes
@@ -227,6 +227,11 @@ class LabelPropagationResult:
     count: int
     iterations: int
     converged: bool
+
+    @property
+    def communities(self) -> list[list[Any]]:
+        """The vertices of each community, by their names, the largest first."""
+        return self._groups("label")
 
 
 #: The program of each method, and the names of the scalars with the number of rounds, and of changes in the last one.
@@ -260,7 +265,7 @@ def _facts(g: fr.Graph, result: LabelPropagationResult) -> dict[str, Any]:
         Argument("--max-iterations", "number of rounds (default: 10)", type=int),
         Argument("--method", "who chooses at a time (default: synchronous, all)", type=str, choices=METHODS),
     ),
-    columns=("label",), report=_facts, memory=_plan,
+    report=_facts, memory=_plan,
 )  # fmt: skip
 def label_propagation(
     g: fr.Graph,

@@ -161,7 +161,7 @@ class RefinementTallied(fr.Enactor):
         Argument("--resolution", "larger for more and smaller communities (default: 1)"),
         Argument("--iterations", "how often it begins anew from what it found (default: 2)", type=int),
     ),
-    columns=("label",), verify="leiden", report=facts,
+    verify="leiden", report=facts,
 )  # fmt: skip
 def leiden(
     g: fr.Graph, *, resolution: float = 1.0, iterations: int = 2, seed: int = 0, schedule: fr.Schedule | None = None

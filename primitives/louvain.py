@@ -175,7 +175,7 @@ def local_moving(p: fr.Problem, schedule: fr.Schedule | None) -> None:
 @primitive(
     "louvain", "communities of high modularity, by the Louvain method",
     arguments=(Argument("--resolution", "larger for more and smaller communities (default: 1)"),),
-    columns=("label",), verify="louvain", report=facts,
+    verify="louvain", report=facts,
 )  # fmt: skip
 def louvain(
     g: fr.Graph, *, resolution: float = 1.0, seed: int = 0, schedule: fr.Schedule | None = None

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
-from frontier.graph.labels import vertex_of_text
 from frontier.primitives._arguments import named
 from frontier.primitives._oriented import _superfluous, at_hand
 from frontier.primitives._tables import in_one_piece
@@ -145,8 +144,8 @@ class PushRelabel(fr.Enactor):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class MaxFlowResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class MaxFlowResult(fr.Result, columns=("flow",), rows="slot"):
     """Result of :func:`max_flow`.
 
     Attributes
@@ -164,6 +163,11 @@ class MaxFlowResult:
     value: int | float
     flow: NDArray[Any]
     cut: NDArray[Any]
+
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        table = super()._columns_of_table(rows)
+        cut = self._host("cut")
+        return {**table, **{f"{end}_side": (cut[table[end][0]], False) for end in ("source", "target")}}
 
 
 @at_graph
@@ -335,7 +339,7 @@ def _facts(g: fr.Graph, result: MaxFlowResult) -> dict[str, Any]:
             type=str,
         ),
     ),
-    columns=("cut",), report=_facts, takes_source=True, needs_weights=True, bench_options={"sink": 0},
+    report=_facts, takes_source=True, needs_weights=True, bench_options={"sink": 0},
 )  # fmt: skip
 def _on_command_line(g: fr.Graph, source: Any, *, sink: str | int | None = None) -> MaxFlowResult:
     """The flow to a vertex that is given by text, to the last one, or to the first if the last is the source."""
@@ -343,5 +347,5 @@ def _on_command_line(g: fr.Graph, source: Any, *, sink: str | int | None = None)
     if sink is None:
         end = last if g.vertex_id(source) != last else 0
     else:
-        end = vertex_of_text(g, str(sink))
+        end = g.names.find_text(str(sink))
     return max_flow(g, source, named(g, end))

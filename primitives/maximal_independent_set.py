@@ -109,8 +109,8 @@ class IndependentSetApart(fr.Enactor):
     loop = _program(decide_apart)
 
 
-@dataclass(frozen=True)
-class IndependentSetResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class IndependentSetResult(fr.Result, columns=("mask",)):
     """Result of :func:`maximal_independent_set`.
 
     Attributes
@@ -124,9 +124,14 @@ class IndependentSetResult:
     mask: NDArray[Any]
     count: int
 
+    @property
+    def members(self) -> list[Any]:
+        """The vertices of the set, by their names."""
+        return self._where("mask")
+
 
 @primitive(
-    "maximal_independent_set", "a maximal independent set", columns=("mask",),
+    "maximal_independent_set", "a maximal independent set",
     report=lambda g, r: {"vertices of the set": r.count},
 )  # fmt: skip
 def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) -> IndependentSetResult:

@@ -109,8 +109,8 @@ class HeaviestMatching(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class MatchingResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class MatchingResult(fr.Result, columns=("partner",), ids=("partner",)):
     """Result of :func:`maximal_matching`.
 
     Attributes
@@ -128,7 +128,7 @@ class MatchingResult:
 @primitive(
     "maximal_matching", "a maximal matching",
     arguments=(Argument("--weighted", "whether heavier edges come first (default: no)", type=bool),),
-    columns=("partner",), report=lambda g, r: {"edges of the matching": r.count},
+    report=lambda g, r: {"edges of the matching": r.count},
 )  # fmt: skip
 def maximal_matching(
     g: fr.Graph, *, weighted: bool = False, seed: int = 0, schedule: fr.Schedule | None = None

@@ -246,8 +246,8 @@ class BoruvkaWideApart(fr.Enactor):
 APART = {Boruvka: BoruvkaApart, BoruvkaUnweighted: BoruvkaUnweightedApart, BoruvkaWide: BoruvkaWideApart}
 
 
-@dataclass(frozen=True)
-class SpanningForestResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SpanningForestResult(fr.Result, rows="other"):
     """Result of :func:`minimum_spanning_forest`.
 
     Attributes
@@ -267,6 +267,11 @@ class SpanningForestResult:
     tree: NDArray[Any]
     count: int
 
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        g, slots = self._known_graph(), self._host("edges")[rows]
+        table = {"source": (to_host(g.sources)[slots], True), "target": (to_host(g.targets)[slots], True)}
+        return table if g.weights is None else {**table, "weight": (to_host(g.weights)[slots], False)}
+
 
 def _facts(g: fr.Graph, result: SpanningForestResult) -> dict[str, Any]:
     return {"weight": result.weight, "edges": len(result.edges), "trees": result.count}
@@ -274,7 +279,7 @@ def _facts(g: fr.Graph, result: SpanningForestResult) -> dict[str, Any]:
 
 @primitive(
     "minimum_spanning_forest", "a spanning forest of least weight",
-    columns=("tree",), report=_facts, needs_weights=True,
+    report=_facts, needs_weights=True,
 )  # fmt: skip
 def minimum_spanning_forest(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> SpanningForestResult:
     """Find a spanning tree of least weight in every connected component.

@@ -120,7 +120,7 @@ class WeightedNode2Vec(fr.Enactor):
         Argument("--p", "weight of going back is 1/p (default: 1)"),
         Argument("--q", "weight of going away is 1/q (default: 1)"),
     ),
-    columns=("end",), report=facts,
+    report=facts,
 )  # fmt: skip
 def node2vec_walks(
     g: fr.Graph,

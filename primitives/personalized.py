@@ -23,12 +23,13 @@ from frontier.primitives.pagerank import pagerank
 from frontier.primitives.who_to_follow import FollowResult as FollowResult  # which may be looked for here
 from frontier.primitives.who_to_follow import who_to_follow as who_to_follow
 from frontier.registry import Argument, primitive
+from frontier.results import by_pairs
 
 __all__ = ["PersonalizedResult", "personalized_pagerank"]
 
 
-@dataclass(frozen=True)
-class PersonalizedResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class PersonalizedResult(fr.Result, columns=("rank",)):
     """Result of :func:`personalized_pagerank`.
 
     Attributes
@@ -42,6 +43,12 @@ class PersonalizedResult:
     rank: NDArray[Any]
     iterations: int
 
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        if self.rank.ndim == 1:
+            return super()._columns_of_table(rows)
+        rank = self._host("rank")
+        return by_pairs(np.arange(len(rank)), {"rank": rank}, rows, "seeds", ids=False)
+
 
 @primitive(
     "personalized_pagerank", "PageRank with jumps to a vertex",
@@ -49,7 +56,7 @@ class PersonalizedResult:
         Argument("--damping", "probability to follow an edge (default: 0.85)"),
         Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
     ),
-    takes_source=True, columns=("rank",), report=lambda g, r: {"iterations": r.iterations},
+    takes_source=True, report=lambda g, r: {"iterations": r.iterations},
 )  # fmt: skip
 def personalized_pagerank(
     g: fr.Graph,

@@ -55,8 +55,8 @@ class SALSA(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class SALSAResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SALSAResult(fr.Result, columns=("hub", "authority")):
     """Result of :func:`salsa`.
 
     Attributes
@@ -79,7 +79,7 @@ class SALSAResult:
 
 @primitive(
     "salsa", "hubs and authorities of every vertex, by random walks",
-    arguments=ARGUMENTS[:2], columns=("hub", "authority"),
+    arguments=ARGUMENTS[:2],
     report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
 )  # fmt: skip
 def salsa(

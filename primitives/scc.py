@@ -320,8 +320,8 @@ class Colouring(fr.Enactor):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class StrongComponentsResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class StrongComponentsResult(fr.Result, columns=("label",), ids=("label",)):
     """Result of :func:`strongly_connected_components`.
 
     Attributes
@@ -335,6 +335,11 @@ class StrongComponentsResult:
     label: NDArray[Any]
     count: int
 
+    @property
+    def components(self) -> list[list[Any]]:
+        """The vertices of each component, by their names, the largest first."""
+        return self._groups("label")
+
     def sizes(self) -> dict[int, int]:
         """Return the number of vertices of each component, by label, the largest first."""
         return sizes_of(self.label)
@@ -344,7 +349,7 @@ def _facts(g: fr.Graph, result: StrongComponentsResult) -> dict[str, Any]:
     return {"components": result.count, "largest": next(iter(result.sizes().values()), 0)}
 
 
-@primitive("scc", "strongly connected components", columns=("label",), report=_facts)
+@primitive("scc", "strongly connected components", report=_facts)
 def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> StrongComponentsResult:
     """Find the strongly connected components of a directed graph.
 

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.graph.labels import vertex_of_text
 from frontier.primitives._arguments import named
 from frontier.primitives._both_ends import is_larger, is_smaller, work
-from frontier.primitives._paths import path_to
+from frontier.primitives._paths import path_of_ids
 from frontier.primitives._piles import aside
 from frontier.primitives._weighted_paths import AStar, MeetByWeight, Nearest, weighted_path
 from frontier.program.taking import at_graph
@@ -112,8 +111,8 @@ class Meet(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class ShortestPathResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ShortestPathResult(fr.Result, rows="other"):
     """Result of :func:`shortest_path`.
 
     Attributes
@@ -129,6 +128,10 @@ class ShortestPathResult:
     path: list[Any]
     distance: float
     visited: int
+
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        names = np.fromiter(self.path[rows], object)  # which they are already
+        return {"position": (np.arange(len(names)), False), "vertex": (names, False)}
 
 
 @at_graph
@@ -183,8 +186,7 @@ def shortest_path(
     ids, distance, visited = (
         weighted_path(g, start, end, estimate, schedule) if weighted else _unweighted(g, start, end, schedule)
     )
-    names = g.label_index
-    return ShortestPathResult(ids if names is None else names.of(ids), distance, visited)
+    return ShortestPathResult(g.names.of(ids), distance, visited)
 
 
 def _unweighted(g: fr.Graph, start: int, end: int, schedule: fr.Schedule | None) -> tuple[list[int], float, int]:
@@ -212,7 +214,7 @@ def _unweighted(g: fr.Graph, start: int, end: int, schedule: fr.Schedule | None)
     middle, visited = int(p.middle), int(p.visited)
     if middle == FAR:
         return [], math.inf, visited
-    return path_to(p.parent, middle) + path_to(p.child, middle)[-2::-1], int(p.depth + p.depth_back), visited
+    return path_of_ids(p.parent, middle) + path_of_ids(p.child, middle)[-2::-1], int(p.depth + p.depth_back), visited
 
 
 def _facts(g: fr.Graph, result: ShortestPathResult) -> dict[str, Any]:
@@ -233,5 +235,5 @@ def _facts(g: fr.Graph, result: ShortestPathResult) -> dict[str, Any]:
 )  # fmt: skip
 def _on_command_line(g: fr.Graph, source: Any, *, target: str | None = None, **options: Any) -> ShortestPathResult:
     """The path to a vertex that is given by text, or to the last one."""
-    last = g.num_vertices - 1 if target is None else vertex_of_text(g, target)
+    last = g.num_vertices - 1 if target is None else g.names.find_text(target)
     return shortest_path(g, source, named(g, last), **options)

@@ -8,7 +8,7 @@ distance and are found by the search itself.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.graph.labels import LabelIndex
 from frontier.primitives import _packed
 from frontier.primitives._arguments import check_lengths, check_number
 from frontier.primitives._parents import Parents, PushedParents
@@ -98,8 +97,8 @@ def _dtype(g: fr.Graph, asked: Any) -> np.dtype[Any]:
     return made
 
 
-@dataclass(frozen=True)
-class SSSPResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SSSPResult(fr.Result, columns=("distance", "parent"), ids=("parent",)):
     """Result of :func:`sssp`; entry v of an array belongs to vertex v.
 
     Attributes
@@ -110,14 +109,11 @@ class SSSPResult:
         Length of a shortest path from the source; inf (for integers, the maximum of int64) if there is none.
     parent : ndarray of shape (n,), or None
         The vertex before v on such a path; -1 if there is none. The source is its own parent.
-    names : object, or None
-        Index of the graph's labels, used by :meth:`path_to`; None if the graph has no labels.
     """
 
     source: int
     distance: NDArray[Any]
     parent: NDArray[Any] | None
-    names: LabelIndex | None = field(default=None, repr=False, compare=False)
 
     def path_to(self, vertex: Any) -> list[Any]:
         """Return the vertices of a shortest path from the source to a vertex; empty if there is none.
@@ -150,7 +146,7 @@ def _facts(g: fr.Graph, result: SSSPResult) -> dict[str, Any]:
         Argument("--delta", "how far the limit moves on at a time (default: from the weights)"),
         Argument("--parents", "find the tree too (default: yes)", type=bool),
     ),
-    columns=("distance", "parent"), verify="sssp", report=_facts, takes_source=True, needs_weights=True,
+    verify="sssp", report=_facts, takes_source=True, needs_weights=True,
     memory=_plan,
 )  # fmt: skip
 def sssp(
@@ -219,7 +215,7 @@ def sssp(
         _search(False, delta)(p, schedule).run()
         if parents:
             _find_parents(p, schedule)
-    return SSSPResult(start, p.distance, p.parent if parents else None, g.label_index)
+    return SSSPResult(start, p.distance, p.parent if parents else None)
 
 
 def _with_words(g: fr.Graph, start: int, dtype: Any) -> fr.Problem:

@@ -88,8 +88,8 @@ class SSSPMany(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class SSSPManyResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SSSPManyResult(fr.Result, columns=("distance",), rows="pair"):
     """Result of :func:`sssp_many`.
 
     Attributes

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
+from frontier.errors import FrontierError
 from frontier.graph.graph import Graph
 from frontier.memory.arrays import to_host
 from frontier.primitives._oriented import at_hand, simple
@@ -133,8 +134,8 @@ class ExtendMatches(fr.Enactor):
     loop = fr.Compute(extend, over="matches")
 
 
-@dataclass(frozen=True)
-class SubgraphMatchResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SubgraphMatchResult(fr.Result, rows="other"):
     """Result of :func:`subgraph_match`.
 
     Attributes
@@ -149,11 +150,16 @@ class SubgraphMatchResult:
     count: int
     matches: NDArray[Any] | None = field(default=None, repr=False)
 
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        if self.matches is None:
+            raise FrontierError("there are no matches, only their number: listed=True asks for them")
+        return {f"vertex_{j}": (column, True) for j, column in enumerate(self._host("matches")[rows].T)}
+
 
 @primitive(
     "subgraph_match", "number of triangles, 4-cliques, squares or paths",
     arguments=(Argument("--pattern", "what to count (default: triangle)", type=str, choices=tuple(PATTERNS)),),
-    report=lambda g, r: {"count": r.count},
+    to_write={"listed": True}, report=lambda g, r: {"count": r.count},
 )  # fmt: skip
 def subgraph_match(
     g: Graph,

@@ -55,8 +55,8 @@ class KahnDivided(fr.Enactor):
     loop = Kahn.program().replace({release: release_any})
 
 
-@dataclass(frozen=True)
-class TopologicalOrderResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class TopologicalOrderResult(fr.Result, columns=("level",)):
     """Result of :func:`topological_order`.
 
     Attributes
@@ -73,10 +73,13 @@ class TopologicalOrderResult:
     level: NDArray[np.int32]
     depth: int
 
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        order = self._host("order")[rows]
+        return {"vertex": (order, True), "level": (self._host("level")[order], False)}
+
 
 @primitive(
     "topological_order", "topological order of a directed acyclic graph",
-    columns=("order", "level"),
     report=lambda g, r: {
         "levels": r.depth,
         "vertices on the widest": int(np.bincount(to_host(r.level)).max(initial=0)),

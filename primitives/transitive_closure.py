@@ -53,7 +53,7 @@ def _facts(g: fr.Graph, result: ClosureResult) -> dict[str, Any]:
 @primitive(
     "transitive_closure", "which vertices each vertex reaches",
     arguments=(Argument("--method", "how rows are made (default: auto)", type=str, choices=METHODS),),
-    columns=("counts",), report=_facts,
+    report=_facts,
 )  # fmt: skip
 def transitive_closure(
     g: fr.Graph,
@@ -132,5 +132,5 @@ def transitive_closure(
     pairs = int(counts.sum()) if len(counts) else 0
     return ClosureResult(
         made.component, made.rows, made.size, made.cyclic, counts, pairs, itself, vertices, made.place, method,
-        g.placement, g.label_index,
+        g.placement,
     )

@@ -73,8 +73,8 @@ class CornersOfShortLists(fr.Enactor):
     loop = fr.Sequence(fr.Filter(downwards), fr.Intersect(corner_in_order, "sum", into="count"), over="edges")
 
 
-@dataclass(frozen=True)
-class TrianglesResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class TrianglesResult(fr.Result, columns=("per_vertex",)):
     """Result of :func:`triangles`.
 
     Attributes
@@ -99,7 +99,7 @@ def _facts(g: fr.Graph, result: TrianglesResult) -> dict[str, Any]:
 @primitive(
     "triangles", "number of triangles, in all and at each vertex",
     arguments=(Argument("--per-vertex", "count them at each vertex, too", type=bool),),
-    columns=("per_vertex",), report=_facts,
+    to_write={"per_vertex": True}, report=_facts,
 )  # fmt: skip
 def triangles(g: fr.Graph, *, per_vertex: bool = False, schedule: fr.Schedule | None = None) -> TrianglesResult:
     """Count the triangles: sets of three vertices with an edge between any two.

@@ -55,7 +55,7 @@ class WeightedWalks(fr.Enactor):
 @primitive(
     "random_walks", "a random walk from every vertex",
     arguments=(*ARGUMENTS, Argument("--times", "edge column of times that must not decrease", type=str)),
-    columns=("end",), report=facts,
+    report=facts,
 )  # fmt: skip
 def random_walks(
     g: fr.Graph,

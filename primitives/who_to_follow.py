@@ -145,8 +145,8 @@ class WhoToFollow(fr.Enactor):
     )
 
 
-@dataclass(frozen=True)
-class FollowResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class FollowResult(fr.Result, rows="other"):
     """Result of :func:`who_to_follow`.
 
     Attributes
@@ -162,6 +162,9 @@ class FollowResult:
     recommended: NDArray[Any]
     score: NDArray[Any]
     circle: NDArray[Any]
+
+    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        return {"vertex": (self._host("recommended")[rows], True), "score": (self._host("score")[rows], False)}
 
 
 @primitive(

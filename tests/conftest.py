@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import os
 import signal
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
@@ -69,6 +70,9 @@ EDGES = os.environ.get("FRONTIER_TEST_EDGES")
 if os.environ.get("FRONTIER_TEST_WORDS") == "1":
     cuts.WORDS_FROM = 0
 
+#: FRONTIER_TEST_SHARE="2/3": the second of three shares of the tests, each of which is in one; see .ci/run.
+SHARE, SHARES = map(int, os.environ.get("FRONTIER_TEST_SHARE", "1/1").split("/"))
+
 #: The default of -m.
 SHORT = "not deep"
 
@@ -107,6 +111,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if deep.caught_by(item.nodeid):
             item.add_marker(pytest.mark.deep)
+    others = [item for item in items if zlib.crc32(item.nodeid.partition("[")[0].encode()) % SHARES != SHARE - 1]
+    if others:
+        items[0].config.hook.pytest_deselected(items=others)
+        left_out = {*others}
+        items[:] = [item for item in items if item not in left_out]
     problem = detection.missing()
     if CHOSEN:
         items[:] = [item for item in items if any(each in item.name for each in CHOSEN)]

@@ -124,17 +124,18 @@ def test_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(capsys.readouterr().out)["result"]
     assert (result["source"], result["source_label"], result["reached"]) == (0, "alice", 3)
     columns = json.loads((folder / "out.json").read_text(), parse_constant=pytest.fail)
-    assert columns["label"] == ["alice", "bob", "carol", "lone"]
+    assert columns["vertex"] == ["alice", "bob", "carol", "lone"]
+    assert columns["parent"] == ["alice", "alice", "bob", None]
     assert columns["distance"] == [0, 2, 5, None]
     assert main(["info", "names.csv", "--labels", "--header", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["vertices"] == 4
     assert ":1: expected a number as weight" in refused(capsys, *["info", "names.csv", "--labels", "--no-header"])
 
 
-def test_names_beside_the_labels_of_components(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_components_are_named_after_a_vertex(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cc", "names.csv", "--labels", "--backend", "python", "--output", "out.csv"]) == 0
     assert (folder / "out.csv").read_text().splitlines() == [
-        "vertex,name,label", "0,alice,0", "1,bob,0", "2,carol,0", "3,lone,3"
+        "vertex,label", "alice,alice", "bob,alice", "carol,alice", "lone,lone"
     ]  # fmt: skip
     assert main(["cc", "ok.csv", "--backend", "python", "--output", "out.json"]) == 0
     assert list(json.loads((folder / "out.json").read_text())) == ["vertex", "label"]

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier.graph import convert
 
 nx = pytest.importorskip("networkx", reason="NetworkX is not installed")
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -221,14 +220,18 @@ def test_a_table_that_is_not_right(arguments: Any, message: str) -> None:
         fr.from_pandas(table, *arguments, columns=[])
     with pytest.raises(fr.GraphError, match="takes a DataFrame of pandas, not list"):
         fr.from_pandas([1, 2])
+    with pytest.raises(fr.GraphError, match="no column is called like a target: say source= and target=, of src, k"):
+        fr.from_pandas(pd.DataFrame({"src": [0], "k": [1]}))
+    with pytest.raises(fr.GraphError, match="several columns 'src'"):
+        fr.from_pandas(pd.DataFrame([[0, 1, 2]], columns=["src", "src", "dst"]), "src")
 
 
 def test_tables_of_others() -> None:
-    made = type("DataFrame", (), {"columns": ["src"], "to_pandas": None, "__module__": "polars.dataframe.frame"})()
-    with pytest.raises(fr.GraphError, match=r"not polars.DataFrame: its method .to_pandas\(\) makes one"):
+    made = type("DataFrame", (), {"columns": ["src"], "__module__": "polars.dataframe.frame"})()
+    with pytest.raises(fr.GraphError, match=r"not polars.DataFrame: fr.from_polars\(table, 'src', 'dst'\)"):
         fr.from_pandas(made)
-    for call in (fr.from_edges, fr.read, lambda table: fr.bfs(table, 0)):
-        with pytest.raises(fr.GraphError, match=r"fr.from_pandas\(table.to_pandas\(\), 'src', 'dst'\)"):
+    for call in (fr.from_edges, fr.read):
+        with pytest.raises(fr.GraphError, match=r"fr.from_polars\(table, 'src', 'dst'\)"):
             call(made)
 
 
@@ -261,8 +264,10 @@ def test_attributes_that_are_left_out() -> None:
 
 def test_columns_that_are_left_out() -> None:
     table = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "weight": [5, 6], "k": [1, 2], "Unnamed: 0": [0, 1]})
+    with pytest.warns(fr.FrontierWarning, match=r"leaves out the columns 'k': columns=\['k'\] keeps"):
+        assert fr.from_pandas(table).max_weight == 6
     with pytest.warns(fr.FrontierWarning, match=r"leaves out the columns 'weight', 'k': columns=\['weight', 'k'\]"):
-        assert fr.from_pandas(table).weights is None
+        assert fr.from_pandas(table, weight=False).weights is None
     with warnings.catch_warnings(action="error"):
         fr.from_pandas(table, columns=[])
         fr.from_pandas(table[["src", "dst", "weight", "Unnamed: 0"]], weight="weight")
@@ -280,9 +285,9 @@ def test_types_of_gephi() -> None:
 @pytest.mark.parametrize(
     ("function", "module", "name"),
     [
-        (convert.to_scipy, "scipy.sparse", "SciPy"),
-        (convert.to_networkx, "networkx", "NetworkX"),
-        (convert.to_pandas, "pandas", "pandas"),
+        (fr.to_scipy, "scipy.sparse", "SciPy"),
+        (fr.to_networkx, "networkx", "NetworkX"),
+        (fr.to_pandas, "pandas", "pandas"),
     ],
 )
 def test_a_library_that_is_not_installed(

@@ -19,7 +19,7 @@ from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
 
-arrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="no PyArrow: pip install .[parquet]")
+arrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="no PyArrow: pip install .[tables]")
 
 
 SUFFIXES = ("el", "wel", "csv", "tsv", "txt", "csv.gz", "mtx", "gr", "npz")

@@ -13,7 +13,7 @@ from frontier.backends.ranks import building
 from frontier.io import files, parquet
 from frontier.memory import detection
 
-arrow = pytest.importorskip("pyarrow", reason="no PyArrow: pip install .[parquet]")
+arrow = pytest.importorskip("pyarrow", reason="no PyArrow: pip install .[tables]")
 tables = pytest.importorskip("pyarrow.parquet")
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")

@@ -29,9 +29,9 @@ def run_script(*arguments: str, seconds: float = 400) -> str:
     return made.stdout
 
 
-@pytest.mark.parametrize("kind", raising.KINDS)
+@pytest.mark.parametrize("kind", ["tuple", "raise"])
 def test_every_kind_of_exception_in_every_place(kind):
-    """On one, two and four workers."""
+    """On one, two and four workers; CI has the other kinds in a step of its own."""
     run_script("--kind", kind, "--limit", "120")
 
 

@@ -107,13 +107,10 @@ def test_edges_stay_where_they_are() -> None:
 
 
 def test_real_graph(real_graph: Any) -> None:
-    g = real_graph("ego-Twitter")
+    g = real_graph("as-caida-20071105")
     user = int(np.argmax(g.out_degree))
     result = fr.who_to_follow(g, user)
     check(g, result, user, 10, 500, 1e-9)
-    again = fr.who_to_follow(g, user)
-    equal(again.recommended, result.recommended)
-    equal(again.score, result.score)
 
 
 def test_no_convergence_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

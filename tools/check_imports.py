@@ -17,11 +17,12 @@ from pathlib import Path
 # The rooms of each layer, from the one that needs nothing up to what users call. Names are those below "frontier.".
 LAYERS = {
     "base": (
-        "errors environment forks checkout launch_watch launched regular_files leftovers atomic_write tracing plugins"
+        "errors html tables environment forks checkout launch_watch launched regular_files leftovers atomic_write "
+        "tracing plugins"
     ),
     "functors": "functors",
     "machine": "memory native",
-    "graph": "graph generators partitions",
+    "graph": "graph results generators partitions",
     "program": "program",
     "lowering": "lowering",
     "backends": (

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontier.cli.common import HereError, Parser, UsageError, is_first
-from frontier.graph.labels import vertex_of_text
 from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
@@ -243,4 +242,4 @@ def source(graph: Graph, text: str | None) -> int:
     """
     if text is None:
         return int(to_host(graph.out_degree).argmax()) if graph.num_vertices else graph.vertex_id(0)
-    return vertex_of_text(graph, text)
+    return graph.names.find_text(text)

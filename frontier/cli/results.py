@@ -1,69 +1,76 @@
-"""Write results to files: one row per vertex, with the columns that the primitive names."""
+"""Write results to files or to standard output: the rows of their table, in the names of the graph."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from frontier import tables
 from frontier.atomic_write import replacing
 from frontier.cli.common import UsageError, check_folder, plain
-from frontier.memory.arrays import to_host
+from frontier.results import Result
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
+    from frontier.registry import PrimitiveEntry
 
-__all__ = ["KINDS", "check_name", "write"]
+__all__ = ["KINDS", "check_name", "table_of", "write"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " "}
-KINDS = ".csv, .tsv, .txt, .npz or .json, one row a vertex"
+KINDS = ".csv, .tsv, .txt, .npz, .json or .parquet; - is standard output, as .csv"
 _ROWS = 2**16  # rows made at a time, so that a large result is not held as text
 
 
 def check_name(name: str) -> None:
     """Refuse a file name of no known kind, before anything long is run."""
-    if Path(name).suffix not in (*SEPARATORS, ".npz", ".json"):
+    if name == "-":
+        return
+    if Path(name).suffix not in (*SEPARATORS, ".npz", ".json", ".parquet"):
         raise UsageError(f"cannot write {name!r}: expected {KINDS}")
+    if Path(name).suffix == ".parquet":
+        tables.library("pyarrow.parquet", "PyArrow")
     check_folder(name)
 
 
-def columns_of(graph: Graph, result: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """The arrays to write: vertex ids, labels if there are any, and what the result holds."""
-    import numpy as np
+def table_of(entry: PrimitiveEntry, graph: Graph, result: Any) -> dict[str, Any]:
+    """The columns of a result: of one of ours its table, else a row for each vertex."""
+    from frontier.memory.arrays import to_host
 
-    columns: dict[str, Any] = {"vertex": np.arange(graph.num_vertices)}
-    if graph.labels is not None:
-        columns["name" if "label" in names else "label"] = graph.labels  # a result may have labels of its own
-    for name in names:
-        values = getattr(result, name)
-        if values is not None:
-            columns[name] = to_host(values)
-    if not any(name in columns for name in names):
-        way = f"an option such as --{names[0].replace('_', '-')} asks for it"
-        raise UsageError(f"nothing to write: the result has no {' and '.join(names)}: {way}")
-    return columns
+    if isinstance(result, Result):
+        table: dict[str, Any] = result.table()
+        lacking = [name for name in result._columns if name not in table]
+    else:
+        values = {name: getattr(result, name) for name in entry.columns}
+        lacking = [name for name, each in values.items() if each is None]
+        columns = {name: to_host(each) for name, each in values.items() if each is not None}
+        table = {"vertex": graph.names.column(), **columns} if columns else {}
+    if lacking and set(table) <= {"vertex", "source", "target"}:
+        way = f"an option such as --{lacking[0].replace('_', '-')} asks for it"
+        raise UsageError(f"nothing to write: the result has no {' and '.join(lacking)}: {way}")
+    if not table:
+        raise UsageError(f"{entry.name} has no columns to write: leave out --output")
+    return table
 
 
-def write(name: str, graph: Graph, result: Any, names: tuple[str, ...]) -> None:
-    """Write a result's columns to a file; its suffix says how.
+def write(name: str, columns: dict[str, Any]) -> None:
+    """Write a table to a file; its suffix says how.
 
     Parameters
     ----------
     name : str
-        The file: ``.csv``, ``.tsv`` and ``.txt`` have a header and one line a vertex, ``.npz``
-        and ``.json`` an array for each column (in JSON, null for what cannot be reached).
-    graph : Graph
-        The graph that the result is of.
-    result : object
-        What a primitive returned.
-    names : tuple of str
-        Its attributes to write; those that are None are left out.
+        The file: ``.csv``, ``.tsv`` and ``.txt`` have a header and one line a row, ``.npz`` and ``.json`` an array for
+        each column (in JSON, null for what cannot be reached), ``.parquet`` a table. ``-`` is standard output.
+    columns : dict of str to ndarray
     """
-    columns, suffix = columns_of(graph, result, names), Path(name).suffix
+    if name == "-":
+        sys.stdout.writelines(_lines(columns, ","))
+        return
     try:
         with replacing(name) as file:
-            _write(file, columns, suffix)
+            _write(file, columns, Path(name).suffix)
     except OSError as error:
         error.filename = name  # which a full disk does not tell
         raise
@@ -73,13 +80,21 @@ def _write(file: BinaryIO, columns: dict[str, Any], suffix: str) -> None:
     if suffix == ".npz":
         import numpy as np
 
-        np.savez_compressed(file, **columns)
-        return
-    if suffix == ".json":
+        np.savez_compressed(file, **{name: _of_one_type(values) for name, values in columns.items()})
+    elif suffix == ".parquet":
+        tables.library("pyarrow.parquet", "PyArrow").write_table(tables.to_arrow(columns), file)
+    elif suffix == ".json":
         text = json.dumps({name: _nulls(values) for name, values in columns.items()}, allow_nan=False)
         file.write(text.encode())
-        return
-    file.writelines(line.encode() for line in _lines(columns, SEPARATORS[suffix]))
+    else:
+        file.writelines(line.encode() for line in _lines(columns, SEPARATORS[suffix]))
+
+
+def _of_one_type(values: Any) -> Any:
+    """Names of several types as text, empty for none: an archive holds no objects."""
+    import numpy as np
+
+    return np.array([_text(value) for value in values.tolist()], str) if values.dtype == object else values
 
 
 def _nulls(values: Any) -> list[Any]:
@@ -92,15 +107,19 @@ def _nulls(values: Any) -> list[Any]:
 
 def _lines(columns: dict[str, Any], separator: str) -> Iterator[str]:
     yield separator.join(columns) + "\n"
-    size = len(columns["vertex"])
+    size = len(next(iter(columns.values())))
     for first in range(0, size, _ROWS):
         parts = [values[first : first + _ROWS].tolist() for values in columns.values()]
         for row in zip(*parts, strict=True):
-            yield separator.join(_quoted(str(value), separator) for value in row) + "\n"
+            yield separator.join(_quoted(_text(value), separator) for value in row) + "\n"
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
 
 
 def _quoted(text: str, separator: str) -> str:
-    """A label that holds the separator, a quote or a line's end goes into quotes."""
-    if separator in text or '"' in text or "\n" in text:
+    """A label that holds the separator, a quote or a line's end goes into quotes; so does an empty cell of blanks."""
+    if separator in text or '"' in text or "\n" in text or (not text and separator == " "):
         return '"' + text.replace('"', '""') + '"'
     return text

@@ -21,6 +21,7 @@ from frontier.cli.common import (
     UsageError,
     dump_json,
     print_pairs,
+    print_table,
     shown,
     ticking,
     timed,
@@ -28,6 +29,7 @@ from frontier.cli.common import (
 from frontier.errors import BackendUnavailableError, GraphError
 from frontier.memory.placement import Placement, backend_names
 from frontier.program.taking import at_graph
+from frontier.results import Result
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -49,7 +51,8 @@ def add(commands: Commands) -> None:
         parser.add_argument("--verify", action="store_true", help="check the result")
         parser.add_argument("--trace", action="store_true", help="print every pass and step")
         parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-        parser.add_argument("--output", metavar="FILE", help=f"write the result: {results.KINDS}")
+        parser.add_argument("--output", metavar="FILE", help=f"write the whole result: {results.KINDS}")
+        parser.add_argument("--top", type=int, metavar="N", help="print the N rows with the largest values")
         parser.set_defaults(command=run, entry=entry)
 
 
@@ -142,8 +145,6 @@ def run(arguments: argparse.Namespace) -> int:
     entry: PrimitiveEntry = arguments.entry
     if arguments.output:
         results.check_name(arguments.output)
-        if not entry.columns:
-            raise UsageError(f"{entry.name} has no result for each vertex: leave out --output")
     if arguments.verify and entry.verifier() is None:
         raise UsageError(f"{entry.name} has no verifier: leave out --verify")
     this = _load(arguments)
@@ -151,14 +152,25 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.verify:
         _verify(this)
     if arguments.output and (this.report is None or this.report.passed):
-        results.write(arguments.output, this.graph, this.result, this.entry.columns)
-    if arguments.json:
-        dump_json(_as_json(this, with_trace=arguments.trace))
-    else:
-        _print(this, with_trace=arguments.trace)
+        results.write(arguments.output, results.table_of(entry, this.graph, this.result))
+    top = None if arguments.top is None else _top(this, arguments.top)
+    with contextlib.redirect_stdout(sys.stderr) if arguments.output == "-" else contextlib.nullcontext():
+        if arguments.json:
+            dump_json(_as_json(this, top, with_trace=arguments.trace))
+        else:
+            _print(this, top, with_trace=arguments.trace)
     if this.report is not None:
         this.report.raise_if_failed()
     return 0
+
+
+def _top(this: Run, count: int) -> list[tuple[Any, Any]]:
+    """The rows of the result with the largest values: what they belong to, and the values."""
+    if count < 1:
+        raise UsageError(f"--top must be at least 1, not {count}")
+    if not isinstance(this.result, Result):
+        raise UsageError(f"{this.entry.name} has no order of rows: leave out --top")
+    return this.result.top(count)
 
 
 def _load(arguments: argparse.Namespace) -> Run:
@@ -242,6 +254,8 @@ def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str
     """The keyword arguments for the primitive: those given, and the seed if it takes one."""
     given = vars(arguments)
     options = {x.name: given[x.name] for x in entry.arguments if x.name in given}
+    if given.get("output") or given.get("top"):
+        options = {**entry.to_write, **options}
     if "seed" in inspect.signature(entry.function).parameters:
         options["seed"] = arguments.seed
     return options
@@ -256,7 +270,7 @@ def _verify(this: Run) -> None:
     this.verify_seconds = watch.apart
 
 
-def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
+def _as_json(this: Run, top: list[tuple[Any, Any]] | None, *, with_trace: bool) -> dict[str, Any]:
     graph = this.graph
     found: dict[str, Any] = {
         "primitive": this.entry.name,
@@ -276,6 +290,8 @@ def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
         "compile_seconds": this.seconds[1],
         "result": this.facts,
     }
+    if top is not None:
+        found["top"] = [{"of": of, "value": value} for of, value in top]
     if this.report is not None:
         found["verified"] = this.report.passed
         found["checks"] = this.report.checks
@@ -284,7 +300,7 @@ def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
     return found
 
 
-def _print(this: Run, *, with_trace: bool) -> None:
+def _print(this: Run, top: list[tuple[Any, Any]] | None, *, with_trace: bool) -> None:
     graph = this.graph
     size = f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edges"
     kind = "directed" if graph.directed else "undirected"
@@ -300,5 +316,9 @@ def _print(this: Run, *, with_trace: bool) -> None:
     print_pairs(pairs)
     for check in this.report.checks if this.report is not None else ():
         print(f"  {check}")
+    if top is not None:
+        print()
+        rows = [(" ".join(map(str, of)) if isinstance(of, tuple) else str(of), value) for of, value in top]
+        print_table(("", this.result._first()), rows)
     if with_trace:
         print(f"\n{this.trace}")

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from frontier.errors import GraphError
+from frontier.errors import GraphError, warn
+from frontier.graph.kinds import door
+from frontier.graph.names import Coded, check_unique, coded, numbered, whole_numbers
 from frontier.graph.topology import Array
 from frontier.memory.arrays import adopt, is_device, to_host
 from frontier.memory.base import Memory
@@ -21,7 +22,6 @@ from frontier.memory.host import HOST
 __all__ = [
     "check_fits",
     "columns",
-    "door",
     "end_points",
     "label_array",
     "one_dimensional",
@@ -29,7 +29,6 @@ __all__ = [
     "vertex_count",
     "vertex_ids",
     "weights_of",
-    "whole_numbers",
 ]
 
 
@@ -45,9 +44,10 @@ def one_dimensional(values: Any, what: str, memory: Memory = HOST) -> Array:
         return moved
     # NumPy makes two dimensions of tuples, and strings of a mixture of names and numbers
     if isinstance(values, list | tuple):
-        texts = [isinstance(x, str) for x in values]
-        if not all(texts) and (any(texts) or any(isinstance(x, tuple) for x in values)):
-            return np.fromiter(values, object)
+        kinds = {*map(type, values)}
+        texts = [issubclass(kind, str) for kind in kinds]
+        if not all(texts) and (any(texts) or any(issubclass(kind, tuple) for kind in kinds)):
+            return np.fromiter(values, object, len(values))
     try:
         array = np.asarray(values)
     except (ValueError, TypeError, OverflowError) as error:
@@ -57,21 +57,6 @@ def one_dimensional(values: Any, what: str, memory: Memory = HOST) -> Array:
     return array
 
 
-def door(value: Any) -> str:
-    """What takes a value that is no graph, to be said in a message; empty if nothing does."""
-    if hasattr(value, "is_multigraph") and hasattr(value, "edges"):
-        return "fr.from_networkx takes a graph of NetworkX"
-    if hasattr(value, "itertuples"):
-        return "fr.from_pandas(table, 'src', 'dst') makes one of a table"
-    if hasattr(value, "to_pandas") and hasattr(value, "columns"):
-        return "fr.from_pandas(table.to_pandas(), 'src', 'dst') makes one of a table"
-    if hasattr(value, "tocoo"):
-        return "fr.from_scipy takes a sparse matrix"
-    if isinstance(value, str) or hasattr(value, "__fspath__"):
-        return f"fr.read({str(value)!r}) reads a file"
-    return ""
-
-
 _PAIRS = (
     "from_edges takes the ends of the edges, from_edges(src, dst), or one list of pairs, or triples with a weight: "
     "from_edges([(0, 1), (1, 2)])"
@@ -79,9 +64,11 @@ _PAIRS = (
 
 
 def pairs(edges: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """Sources, targets and weights of a list of edges, each a pair, or a triple with its weight."""
+    """Sources, targets and weights of a list of pairs, or of triples with a weight, or of an edge index."""
     if door(edges) and not isinstance(edges, str):
         raise GraphError(f"from_edges takes the ends of edges, not {type(edges).__name__}: {door(edges)}")
+    if getattr(edges, "ndim", 0) == 2 and edges.shape[0] == 2 and _is_edge_index(edges):
+        return edges[0], edges[1], weights
     if getattr(edges, "ndim", 0) == 2 and edges.shape[1] in (2, 3):
         columns: list[Any] = [edges[:, i] for i in range(edges.shape[1])]
         if edges.dtype.kind == "f" and (edges[:, :2] == edges[:, :2].astype(np.int64)).all():
@@ -99,6 +86,18 @@ def pairs(edges: Any, weights: Any) -> tuple[Any, Any, Any]:
     return columns[0], columns[1], columns[2]
 
 
+def _is_edge_index(edges: Any) -> bool:
+    """Whether an array of two rows holds sources and targets, as PyTorch Geometric has them, and not two edges."""
+    if edges.shape[1] not in (2, 3) or type(edges).__module__.partition(".")[0] == "torch":
+        return True
+    what = "edges" if edges.shape[1] == 2 else "edges with weights"
+    warn(
+        f"an array of shape {tuple(edges.shape)} is read as two {what}, one in each row: from_edges(array[0], array[1])"
+        " reads it as sources and targets, and from_edges(array.tolist()) says that edges are meant"
+    )
+    return False
+
+
 # -- vertices -------------------------------------------------------------------------------
 
 
@@ -109,32 +108,41 @@ def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[
     """
     by_name = labels is True
     where = HOST if by_name else memory  # names are looked up on the host
-    ends = _plain(_names(src, "src", where), by_name), _plain(_names(dst, "dst", where), by_name)
+    ends = [_end(end, what, where, by_name) for end, what in ((src, "src"), (dst, "dst"))]
     if len(ends[0]) != len(ends[1]):
         raise GraphError(f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}")
     names = None if labels is None or by_name else label_array(labels)
-    if by_name or any(len(end) and end.dtype.kind not in "iufcb" for end in ends):
-        src, dst, names = _numbered(to_host(ends[0]), to_host(ends[1]), names)
-        return memory.moved(src), memory.moved(dst), names
-    ids = vertex_ids(ends[0], "src", memory), vertex_ids(ends[1], "dst", memory)
+    if by_name or any(len(end) and (isinstance(end, Coded) or end.dtype.kind not in "iufcb") for end in ends):
+        src, dst, found = numbered(_coded(ends[0]), _coded(ends[1]), names)
+        return memory.moved(src), memory.moved(dst), _names(found.tolist(), "labels") if names is None else names
+    ids = [vertex_ids(end, what, memory) for end, what in zip(ends, ("src", "dst"), strict=True)]
     common = np.result_type(ids[0].dtype, ids[1].dtype)
     return ids[0].astype(common, copy=False), ids[1].astype(common, copy=False), names
 
 
+def _end(values: Any, what: str, memory: Memory, by_name: bool) -> Array | Coded:
+    """Ids or names of the ends of edges; a column of categories stays as it is, unless they are ids."""
+    if not isinstance(values, Coded):
+        return _plain(_names(values, what, memory), by_name)
+    if len(values) and (by_name or values.names.dtype.kind not in "iu"):
+        return values
+    found: Array = values.names[values.codes] if len(values) else np.empty(0, np.int64)
+    return found
+
+
+def _coded(end: Array | Coded) -> Coded:
+    return end if isinstance(end, Coded) else coded(to_host(end))
+
+
 def _names(values: Any, what: str, memory: Memory = HOST) -> Array:
     """Return ids or names as an array of one dimension, in which integers of any size are as they were given."""
+    if isinstance(values, list) and what != "labels" and {*map(type, values)} == {str}:
+        return np.fromiter(values, object, len(values))  # a fifth of the time that an array of characters takes
     array = one_dimensional(values, what, memory)
     # of integers that no dtype holds together NumPy makes floats, and several integers become one
     if array.dtype.kind == "f" and isinstance(values, list | tuple) and not any(isinstance(x, _FLOATS) for x in values):
         return whole_numbers([operator.index(x) for x in values])
     return array
-
-
-def whole_numbers(values: list[int]) -> Array:
-    """Return integers as int64 or uint64 if that holds all of them, else as objects."""
-    low, high = min(values, default=0), max(values, default=0)
-    fits = [kind for kind in (np.int64, np.uint64) if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max]
-    return np.array(values, fits[0] if fits else object)
 
 
 _FLOATS = float, np.floating
@@ -170,55 +178,10 @@ def vertex_ids(values: Any, what: str, memory: Memory = HOST) -> Array:
     return made
 
 
-def _numbered(src: Array, dst: Array, names: Array | None) -> tuple[Array, Array, Array]:
-    """Number the vertices by their names, in the order of ``names`` or of appearance."""
-    number: dict[Any, int] = {}
-    if names is not None:
-        number = {name: v for v, name in enumerate(names.tolist())}
-    sources, destinations = src.tolist(), dst.tolist()
-    known = len(number)
-    try:
-        for name in itertools.chain.from_iterable(zip(sources, destinations, strict=True)):
-            number.setdefault(name, len(number))
-    except TypeError as error:
-        raise GraphError(f"a vertex name must be hashable: {error}") from None
-    found = list(number)
-    for name in found[known:]:
-        if _missing(name):
-            ends = zip(sources, destinations, strict=True)
-            edge = next(i for i, pair in enumerate(ends) if any(end is name for end in pair))
-            raise GraphError(f"edge {edge} has {name!r} for a vertex name")
-        if names is not None:
-            raise GraphError(f"an edge names the vertex {name!r}, which is not among the labels")
-    count = len(sources)
-    return (
-        np.fromiter(map(number.__getitem__, sources), np.int32, count),
-        np.fromiter(map(number.__getitem__, destinations), np.int32, count),
-        label_array(found) if names is None else names,
-    )
-
-
-def _missing(name: Any) -> bool:
-    """Whether a name is None, NaN or another value that stands for none."""
-    if name is None:
-        return True
-    try:
-        return bool(name != name)
-    except TypeError:  # pandas.NA
-        return True
-
-
 def label_array(labels: Any) -> Array:
     """Return labels as an array of the graph's own, and refuse duplicates."""
     array = _names(labels, "labels").copy()  # from a GPU too: labels are the host's
-    seen: set[Any] = set()
-    try:
-        for v, label in enumerate(array.tolist()):
-            if label in seen:
-                raise GraphError(f"labels must be unique, but {label!r} comes again at vertex {v}")
-            seen.add(label)
-    except TypeError as error:
-        raise GraphError(f"a label must be hashable: {error}") from None
+    check_unique(array.tolist())
     return array
 
 

@@ -7,17 +7,18 @@ the smallest weight) are built once, under a lock, and shared by all graphs that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from frontier import html
 from frontier.errors import GraphError
 from frontier.graph import compressing, moving
 from frontier.graph import derived as _derived
 from frontier.graph.estimates import MemoryEstimate, estimate, register_memory
-from frontier.graph.labels import LabelIndex, checked_id
+from frontier.graph.labels import VertexNames, checked_id
 from frontier.graph.packed import PackedIds
 from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype, plain
 from frontier.graph.traits import Traits
@@ -27,6 +28,8 @@ from frontier.memory.placement import Placement
 if TYPE_CHECKING:
     import networkx
     import pandas
+    import polars
+    import pyarrow
     import scipy.sparse
 
 __all__ = ["Graph", "MemoryEstimate", "id_dtype", "offset_dtype", "register_memory"]
@@ -292,19 +295,82 @@ class Graph:
         GraphError
             If there is no such vertex.
         """
-        if self.labels is None:
-            return checked_id(vertex, self.num_vertices)
-        names = self.label_index
-        assert names is not None
-        return int(names.find(vertex))
+        return self.names.find(vertex)
 
     @property
-    def label_index(self) -> LabelIndex | None:
-        """The index from labels to vertices, so that results can use labels; None if the graph has no labels."""
-        labels = self.labels
-        if labels is None:
-            return None
-        return self._once("label_index", lambda: LabelIndex(labels))
+    def names(self) -> VertexNames:
+        """The names of the vertices, labels or ids, as results use them."""
+        return self._once("names", lambda: VertexNames(self.labels, self.num_vertices))
+
+    def __len__(self) -> int:
+        """Number of vertices."""
+        return self.num_vertices
+
+    def __bool__(self) -> bool:
+        """True, also without vertices: a graph is there."""
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """The names of the vertices: labels, or ids if there are none."""
+        return iter(self.names.column().tolist())
+
+    def __contains__(self, vertex: Any) -> bool:
+        """Whether there is a vertex of this name."""
+        return vertex in self.names
+
+    def neighbors(self, vertex: Any) -> list[Any]:
+        """Return the vertices to which an edge leads from a vertex, by their names, in the order of ids.
+
+        Parameters
+        ----------
+        vertex : object
+            A label if the graph has labels, else an id.
+
+        Raises
+        ------
+        GraphError
+            If there is no such vertex.
+
+        Notes
+        -----
+        For looking at a graph; functors use :func:`frontier.neighbours`.
+
+        Examples
+        --------
+        >>> fr.from_edges(["ann", "ann"], ["bob", "cid"]).neighbors("ann")
+        ['bob', 'cid']
+        """
+        v = self.vertex_id(vertex)
+        lo, hi = to_host(self.offsets[v : v + 2]).tolist()
+        return self.names.of(to_host(self.targets[lo:hi]))
+
+    def degree(self, vertex: Any) -> int:
+        """Return the number of edges at a vertex: of a directed graph those in and out; a self-loop counts twice.
+
+        Parameters
+        ----------
+        vertex : object
+            A label if the graph has labels, else an id.
+
+        Raises
+        ------
+        GraphError
+            If there is no such vertex.
+
+        Notes
+        -----
+        ``g.out_degree`` and ``g.in_degree`` are arrays for all vertices.
+
+        Examples
+        --------
+        >>> fr.from_edges(["ann", "ann"], ["bob", "ann"]).degree("ann")
+        3
+        """
+        v = self.vertex_id(vertex)
+        if self.directed:
+            return int(self.out_degree[v]) + int(self.in_degree[v])
+        lo, hi = to_host(self.offsets[v : v + 2]).tolist()
+        return int(hi - lo + (to_host(self.targets[lo:hi]) == v).sum())
 
     def by_label(self, values: Any) -> dict[Any, Any]:
         """Return a result by label: ``g.by_label(fr.bfs(g, "a").level)["b"]``.
@@ -327,8 +393,7 @@ class Graph:
         array = to_host(values)
         if array.shape != (self.num_vertices,):
             raise GraphError(f"values of shape {array.shape}, but there are {self.num_vertices} vertices")
-        labels = range(self.num_vertices) if self.labels is None else self.labels.tolist()
-        return dict(zip(labels, array.tolist(), strict=True))
+        return dict(zip(self.names.column().tolist(), array.tolist(), strict=True))
 
     def labels_of(self, vertices: Any) -> list[Any]:
         """Return the labels of vertices, None for each that is -1: ``g.labels_of(fr.bfs(g, "a").parent)``.
@@ -354,9 +419,7 @@ class Graph:
         wrong = (ids < -1) | (ids >= self.num_vertices)
         if wrong.any():
             checked_id(ids[wrong][0], self.num_vertices)  # which says what is wrong
-        if self.label_index is not None:
-            return self.label_index.of(ids)
-        return [None if v < 0 else v for v in ids.tolist()]
+        return self.names.of(ids)
 
     # -- other graphs from this one --------------------------------------------------------
 
@@ -525,7 +588,8 @@ class Graph:
         Parameters
         ----------
         vertices : Frontier, or array_like
-            A frontier of vertices of this graph, ids in any order, or a mask of one bool for each vertex.
+            A frontier of vertices of this graph, a mask of one bool for each vertex, or vertices in any order: labels
+            if the graph has labels, else ids.
 
         Returns
         -------
@@ -641,23 +705,39 @@ class Graph:
 
     # -- to other libraries ----------------------------------------------------------------
 
-    def to_scipy(self) -> scipy.sparse.csr_array:
+    def to_scipy(self, *, copy: bool = True) -> scipy.sparse.csr_array:
         """Return the adjacency matrix; see :func:`frontier.to_scipy`."""
-        from frontier.graph.convert import to_scipy
+        from frontier.graph.convert_sparse import to_scipy
 
-        return to_scipy(self)
+        return to_scipy(self, copy=copy)
 
     def to_networkx(self) -> networkx.Graph:
         """Return a NetworkX graph; see :func:`frontier.to_networkx`."""
-        from frontier.graph.convert import to_networkx
+        from frontier.graph.convert_networkx import to_networkx
 
         return to_networkx(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a table of edges; see :func:`frontier.to_pandas`."""
-        from frontier.graph.convert import to_pandas
+        from frontier.graph.convert_tables import to_pandas
 
         return to_pandas(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a table of edges; see :func:`frontier.to_polars`."""
+        from frontier.graph.convert_tables import to_polars
+
+        return to_polars(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return a table of edges; see :func:`frontier.to_arrow`."""
+        from frontier.graph.convert_tables import to_arrow
+
+        return to_arrow(self)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table of edges for whatever understands Arrow's C interface, such as Polars, DuckDB and pandas."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     # -- Python ----------------------------------------------------------------------------
 
@@ -679,6 +759,19 @@ class Graph:
         far = self._placement.edges
         where = "" if far is None else f", edges in {far.described} memory"
         return f"<Graph: {', '.join(parts)}; {self._placement.name}{where}>"
+
+    def _repr_html_(self) -> str:
+        """What it has, for notebooks."""
+        return html.facts({
+            "vertices": self.num_vertices,
+            "edges": f"{self.num_edges:,}, {'directed' if self.directed else 'undirected'}",
+            "weights": None if self.weights is None else self.weights.dtype,
+            "labels": None if self.labels is None else ", ".join(map(str, self.names.of([*range(min(len(self), 5))])))
+            + (", ..." if len(self) > 5 else ""),
+            "vertex columns": ", ".join(self.vertices),
+            "edge columns": ", ".join(self.edges),
+            "placement": str(self._placement),
+        }, html.text("Graph"))  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
         host = moving.on_host(self)

@@ -1,10 +1,11 @@
-"""Find a vertex by its label or by its id."""
+"""The names of vertices: labels, or ids."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,7 @@ from frontier.errors import GraphError
 from frontier.graph.topology import Array
 from frontier.memory.arrays import is_device, to_host
 
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-
-__all__ = ["LabelIndex", "called", "checked_id", "vertex_of_text"]
+__all__ = ["VertexNames", "called", "checked_id"]
 
 
 def called(vertex: int, labels: Array | None) -> str:
@@ -48,33 +46,63 @@ def _shown(vertex: Any) -> str:
     return repr(vertex.item() if isinstance(vertex, np.generic) else vertex)
 
 
-def vertex_of_text(graph: Graph, text: str) -> int:
-    """Return the id of the vertex that a text names, as an option of the command line: by its label, else by its id."""
-    names = graph.label_index
-    if names is not None:
-        return names.find_text(text)
-    number = _integer(text)
-    return checked_id(text if number is None else number, graph.num_vertices)
+class VertexNames:
+    """The names of the vertices of a graph: their labels, or their ids if it has none.
 
+    Parameters
+    ----------
+    labels : ndarray, shape (n,), or None
+    num_vertices : int
+    """
 
-class LabelIndex:
-    """The vertex of each label."""
-
-    def __init__(self, labels: Array) -> None:
-        self._labels = labels
-        self._vertex = {label: v for v, label in enumerate(labels.tolist())}
+    def __init__(self, labels: Array | None, num_vertices: int) -> None:
+        self.labels = labels
+        self._count = num_vertices
 
     def __len__(self) -> int:
-        return len(self._labels)
+        return self._count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return VertexNames, (self.labels, self._count)
+
+    @functools.cached_property
+    def _vertex(self) -> dict[Any, int]:
+        """The vertex of each label."""
+        return {} if self.labels is None else {label: v for v, label in enumerate(self.labels.tolist())}
+
+    def column(self, vertices: Array | None = None) -> Array:
+        """The names of vertices, of all by default, as an array; of objects, None for -1, where names are labels."""
+        if self.labels is None:
+            return np.arange(self._count) if vertices is None else vertices
+        if vertices is None:
+            return self.labels
+        missing = vertices < 0
+        if not missing.any():
+            return self.labels[vertices]
+        found = np.full(vertices.shape, None, object)
+        found[~missing] = self.labels[vertices[~missing]]
+        return found
 
     def of(self, vertices: Array | list[int]) -> list[Any]:
-        """Return the labels of vertices; None for -1, which stands for no vertex."""
+        """Return the names of vertices; None for -1, which stands for no vertex."""
         ids = np.asarray(vertices, np.int64)
-        labels = self._labels[ids].tolist() if len(self._labels) else [None] * len(ids)
+        if self.labels is None:
+            return [None if v < 0 else v for v in ids.tolist()]
+        labels = self.labels[ids].tolist() if len(self.labels) else [None] * len(ids)
         return [None if v < 0 else label for v, label in zip(ids.tolist(), labels, strict=True)]
 
+    def __contains__(self, vertex: Any) -> bool:
+        """Whether there is a vertex of this name."""
+        try:
+            self.find(vertex)
+        except GraphError:
+            return False
+        return True
+
     def find(self, vertex: Any) -> int:
-        """Return the id of a vertex from its label; an id is not understood, for it may be meant as a label."""
+        """Return the id of a vertex from its name; where there are labels, an id may be meant as one, and is none."""
+        if self.labels is None:
+            return checked_id(vertex, self._count)
         if getattr(vertex, "shape", None) == ():  # one number, perhaps on a GPU
             vertex = to_host(vertex)[()]
         try:
@@ -86,7 +114,10 @@ class LabelIndex:
         raise GraphError(f"there is no vertex {_shown(vertex)}{self._instead(vertex)}: {self._what_there_is()}")
 
     def find_text(self, text: str) -> int:
-        """Return the id of a vertex from the text of its label, as a command line gives it."""
+        """Return the id of a vertex from the text of its name, as a command line gives it."""
+        if self.labels is None:
+            number = _integer(text)
+            return checked_id(text if number is None else number, self._count)
         for label in (text, _integer(text), self._by_text().get(text)):
             if label is not None and label in self._vertex:
                 return self._vertex[label]

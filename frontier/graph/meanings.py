@@ -10,7 +10,8 @@ from typing import Any
 from frontier.errors import GraphError, warn
 
 __all__ = [
-    "SOURCES", "TARGETS", "Columns", "columns_of", "counts_rows", "plain", "said_by", "type_column", "warn_of_doubt",
+    "SOURCES", "TARGETS", "Columns", "called", "columns_of", "counts_rows", "plain", "said_by", "type_column",
+    "warn_of_doubt", "weight_of",
 ]  # fmt: skip
 
 SOURCES = ("src", "source", "from", "start", "u")
@@ -83,6 +84,18 @@ def columns_of(names: list[str], weight: str | bool | None = None) -> Columns:
     return made
 
 
+def called(names: list[str], known: tuple[str, ...]) -> str | None:
+    """The column that is called like one of these, of several the first of them; None if none is."""
+    plainly = {plain(name): name for name in reversed(names)}
+    return next((plainly[each] for each in known if each in plainly), None)
+
+
+def weight_of(names: list[str]) -> str | None:
+    """The column that is called like weights, or alone like a quantity; None if there is none."""
+    quantities = [name for name in names if plain(name) in QUANTITIES]
+    return called(names, WEIGHTS) or (quantities[0] if len(quantities) == 1 else None)
+
+
 def _beside(src: int | None, dst: int | None, free: list[int]) -> tuple[int, int]:
     """The ends, of which one may be known: the other is next to it."""
     if src is not None and src in free and free[-1] != src:
@@ -94,14 +107,10 @@ def _beside(src: int | None, dst: int | None, free: list[int]) -> tuple[int, int
 
 def _find_weight(made: Columns, known: list[str]) -> None:
     """Take a column for the weights that is called so; of several quantities none is, and all are in doubt."""
-    at = {known[i]: i for i in made.others.values()}
-    sure = next((at[name] for name in WEIGHTS if name in at), None)
-    names = [name for name, i in made.others.items() if known[i] in QUANTITIES]
-    if sure is None and len(names) == 1:
-        sure = made.others[names[0]]
-    made.weight = sure
-    if sure is None:
-        made.doubt = names
+    found = weight_of([*made.others])
+    made.weight = None if found is None else made.others[found]
+    if found is None:
+        made.doubt = [name for name, i in made.others.items() if known[i] in QUANTITIES]
 
 
 def warn_of_doubt(name: str, columns: Columns) -> None:

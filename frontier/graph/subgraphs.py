@@ -17,6 +17,7 @@ from frontier.graph.build_arrays import counts
 from frontier.graph.build_sort import forward, take
 from frontier.graph.reorder import ORIGINAL, original
 from frontier.graph.row_makers import row_maker
+from frontier.graph.several import vertex_ids
 from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
 
 if TYPE_CHECKING:
@@ -54,13 +55,16 @@ def induced(graph: Graph, vertices: Any) -> Graph:
 def _mask(graph: Graph, vertices: Any) -> Array:
     """A new mask of a frontier, or of what one is made of."""
     n, memory = graph.num_vertices, graph.placement.memory
-    if hasattr(vertices, "is_all"):
+    of_frontier = hasattr(vertices, "is_all")
+    if of_frontier:
         vertices.check(graph)
         if vertices.kind != "vertex":
             raise GraphError("a subgraph is induced by vertices, and this is a frontier of edges")
         vertices = vertices.ids
     if isinstance(vertices, set | frozenset | range):
         vertices = list(vertices)
+    if graph.labels is not None and not of_frontier and not _is_mask(vertices):
+        vertices = vertex_ids(graph, vertices, "vertices")
     ids = given.one_dimensional(vertices, "vertices", memory)
     if ids.dtype.kind == "b":
         if len(ids) != n:
@@ -78,6 +82,11 @@ def _mask(graph: Graph, vertices: Any) -> Array:
         raise GraphError(f"vertex {lowest if lowest < 0 else highest} does not exist: valid are 0..{n - 1}")
     mask[ids] = True
     return mask
+
+
+def _is_mask(vertices: Any) -> bool:
+    kind = getattr(getattr(vertices, "dtype", None), "kind", "")
+    return kind == "b" or (isinstance(vertices, list) and {*map(type, vertices)} == {bool})
 
 
 def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> Graph:

@@ -26,7 +26,7 @@ _INT32_LIMIT = 2**31
 
 #: What is derived from the rows alone, whatever the weights.
 OF_ROWS = (
-    "sources", "out_degree", "in_degree", "in_lists", "in_edges", "max_degree", "traits", "num_loops", "label_index"
+    "sources", "out_degree", "in_degree", "in_lists", "in_edges", "max_degree", "traits", "num_loops", "names"
 )  # fmt: skip
 
 #: What is derived from the weights alone.
@@ -192,7 +192,7 @@ class Topology:
                 made.derived[name] = (moved_offsets(value[0], move), moved_ends(value[1], move))
             elif name == "in_edges":
                 made.derived[name] = move(value, "edges")
-            elif name in ("label_index", "max_degree", "traits", "num_loops", "min_weight", "max_weight"):
+            elif name in ("names", "max_degree", "traits", "num_loops", "min_weight", "max_weight"):
                 made.derived[name] = value
         return made
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from frontier.graph.build_input import whole_numbers
 from frontier.graph.meanings import Columns
+from frontier.graph.names import whole_numbers
 from frontier.graph.topology import Array
 from frontier.io._edges import Edges, is_number
 from frontier.io._source import Source, shown

@@ -14,8 +14,8 @@ import numpy as np
 from frontier.atomic_write import replacing
 from frontier.errors import GraphError, printable, warn
 from frontier.graph.build import from_csr, from_edges
-from frontier.graph.build_input import door
 from frontier.graph.graph import Graph
+from frontier.graph.kinds import door
 from frontier.graph.moving import on_host
 from frontier.io import stored
 from frontier.io._divisible import graph_in_parts, in_parts

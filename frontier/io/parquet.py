@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from frontier.errors import GraphError
-from frontier.graph.build_input import vertex_ids, weights_of, whole_numbers
+from frontier.graph.build_input import vertex_ids, weights_of
 from frontier.graph.graph import Graph
 from frontier.graph.meanings import Columns, columns_of, type_column, warn_of_doubt
+from frontier.graph.names import whole_numbers
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array
 from frontier.io._divisible import Divisible

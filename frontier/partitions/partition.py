@@ -279,5 +279,5 @@ def partition(
         if linked.all():
             return METHODS[method](g, count, high)
         vertices = np.flatnonzero(linked)
-        made = METHODS[method](g.induced(vertices), count, high)
+        made = METHODS[method](g.induced(linked), count, high)
         return replace(made, order=read_only(vertices if made.order is None else vertices[made.order]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from frontier import html
 from frontier.errors import FrontierError, NotConvergedError
 from frontier.memory.shortage import explained
 from frontier.program.execution import Execution, explain, start
@@ -186,6 +187,10 @@ class Enactor:
                 "a step of it: fr.Advance(...).explain(problem)"
             )
         return explain(self.program(), self.problem, frontier, self.schedule, backend)
+
+    def _repr_html_(self) -> str:
+        """What the loop becomes on the problem, for notebooks."""
+        return html.preformatted(self.explain())
 
     @property
     def paused(self) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier import html
 from frontier.errors import FrontierError, GraphError
 from frontier.memory.arrays import is_device, namespace_of, to_host
 from frontier.memory.host import HOST
@@ -248,3 +249,10 @@ class Frontier:
         some = "all" if self._all else ", ".join(map(str, self.host_ids()[:6].tolist()))
         more = ", ..." if len(self) > 6 and not self._all else ""
         return f"Frontier({len(self)} {noun}: {some}{more})"
+
+    def _repr_html_(self) -> str:
+        """The first elements, for notebooks: names of vertices, or both ends of edges."""
+        g, ids = self.graph, self.host_ids()[: html.SHOWN]
+        columns = {"vertex": ids} if self.kind == "vertex" else {"source": g.sources[ids], "target": g.targets[ids]}
+        named = {name: g.names.column(to_host(ends)) for name, ends in columns.items()}
+        return html.table(named, html.text(repr(self)))

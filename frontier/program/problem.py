@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier import html
 from frontier.errors import FrontierError
 from frontier.memory import spread
 from frontier.memory.arrays import is_device, matching
@@ -434,6 +435,11 @@ class Problem:
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}={self.fields[name].kind}" for name in self._seen())
         return f"Problem({self.graph!r}, {inner})"
+
+    def _repr_html_(self) -> str:
+        """The fields, for notebooks."""
+        lines = [(name, self.fields[name].kind, getattr(self.fields[name], "dtype", "")) for name in self._seen()]
+        return html.rows(("field", "of each", "dtype"), lines, html.text(f"Problem on {self.graph!r}"))
 
 
 #: Attributes of a problem besides its fields.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from frontier.errors import FrontierError, GraphError
+from frontier import results
+from frontier.errors import FrontierError, GraphError, NotConvergedError
+from frontier.graph.kinds import door, kind_of
 from frontier.memory.disk import reading
 from frontier.memory.host import HOST
 from frontier.program.frontiers import Frontier
@@ -41,13 +44,25 @@ def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
         memory = graph.placement.memory if graph is not None else HOST
         apart = graph is not None and graph.placement.edges is not None
         with memory.using(function.__name__), reading(graph._topology.files() if apart else ()):
-            return function(*given, **named)
+            try:
+                made = function(*given, **named)
+            except NotConvergedError as error:
+                _named(error.result, graph)
+                raise
+            return _named(made, graph)
 
     return call
 
 
+def _named(made: Result, graph: Any) -> Result:
+    """What a function returned; a result for users takes the names of its graph."""
+    if isinstance(made, results.Result) and graph is not None:
+        made._belongs_to(graph)
+    return made
+
+
 def graph_of(value: Any, who: str) -> Graph:
-    """A Graph: itself, or made of a NetworkX graph, a SciPy sparse matrix or a list of edges.
+    """A Graph: itself, or made of a graph, a sparse matrix or a table of another library, or of a list of edges.
 
     Parameters
     ----------
@@ -64,14 +79,12 @@ def graph_of(value: Any, who: str) -> Graph:
 
     if isinstance(value, Graph):
         return value
-    if hasattr(value, "is_multigraph") and hasattr(value, "edges"):
-        from frontier.graph.convert import networkx_graph
-
-        return networkx_graph(value)
-    if hasattr(value, "tocoo") and hasattr(value, "shape"):
-        from frontier.graph.convert import from_scipy
-
-        return from_scipy(value)
+    kind = kind_of(value)
+    if kind is not None:
+        module = import_module(f"frontier.graph.convert_{kind.module}")
+        plainly = getattr(module, f"plain_{kind.function}", None) or getattr(module, kind.function)
+        made: Graph = plainly(value)
+        return made
     if isinstance(value, list) or (hasattr(value, "dtype") and value.ndim == 2 and value.shape[1] in (2, 3)):
         from frontier.graph.build import from_edges
 
@@ -92,8 +105,6 @@ def _what(value: Any) -> str:
 
 
 def _way(value: Any) -> str:
-    from frontier.graph.build_input import door
-
     if isinstance(value, (Problem, Frontier)):
         return f"that of the {type(value).__name__.lower()} is its attribute .graph"
     return door(value) or _WAYS

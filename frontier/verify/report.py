@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from frontier import html
 from frontier.errors import VerificationError
 from frontier.graph.moving import on_host
 from frontier.memory.arrays import to_host
@@ -104,6 +105,12 @@ class Report:
     def __str__(self) -> str:
         lines = "".join(f"\n  {check}" for check in self.checks)
         return f"{self.primitive}: {'passed' if self.passed else 'FAILED'}{lines}"
+
+    def _repr_html_(self) -> str:
+        """The checks, for notebooks."""
+        lines = [("ok" if check.ok else "FAILED", check.name, check.detail) for check in self.checks]
+        about = f"{self.primitive}: {'passed' if self.passed else 'FAILED'}"
+        return html.rows(("", "property", "where it does not hold"), lines, html.text(about))
 
 
 class Checks:

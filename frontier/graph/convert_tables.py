@@ -1,0 +1,440 @@
+"""From and to tables with a row for each edge: pandas, Polars, and whatever hands over a table of Arrow.
+
+A table is read column by column through one of three readers. A column of the ends of edges comes as ids, or coded:
+categories, and names that the library of the table has numbered, which costs less than to look at each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from frontier import tables as made_tables
+from frontier.errors import GraphError, warn
+from frontier.graph import meanings
+from frontier.graph.build import from_edges
+from frontier.graph.convert_common import edge_slots, graph_on_host, kind_of_value
+from frontier.graph.graph import Graph
+from frontier.graph.kinds import door
+from frontier.graph.names import Coded, whole_numbers
+from frontier.graph.topology import Array
+from frontier.memory.shortage import telling
+from frontier.tables import library
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["edge_columns", "from_arrow", "from_pandas", "from_polars", "to_arrow", "to_pandas", "to_polars"]
+
+
+class Table(Protocol):
+    """A table of another library."""
+
+    names: list[str]
+
+    def ends(self, name: str) -> Array | Coded:
+        """A column of ids or of names; the code -1 for a cell without."""
+
+    def values(self, name: str) -> Array:
+        """A column of other values, of which none is missing."""
+
+
+@telling("making a graph")
+def from_pandas(
+    table: Any,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | bool | None = None,
+    *,
+    columns: Iterable[str] | None = None,
+    directed: bool | None = None,
+    duplicates: str | None = None,
+    self_loops: str = "keep",
+    num_vertices: int | None = None,
+    labels: Any = None,
+) -> Graph:
+    """Make a graph from a pandas table with a row for each edge.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The edges. Categories are taken by their codes. A table of Dask is computed.
+    source, target : str, optional
+        The columns that hold the endpoints: ids from 0, or labels, as in :func:`from_edges`. Default: those that are
+        called so: ``src``, ``source``, ``from``; ``dst``, ``target``, ``to``; and the like.
+    weight : str or False, optional
+        The column that holds the weights. Default: one that is called ``weight``, or alone like a quantity, such as
+        ``cost`` or ``distance``; False: none.
+    columns : iterable of str, optional
+        Columns to keep as edge data. Default: none, with a warning if there are others than those above.
+    directed : bool, optional
+        Default: what a column ``Type`` says in which there is ``Directed`` or ``Undirected`` for each edge, as Gephi
+        writes it; else False.
+    duplicates, self_loops, num_vertices, labels
+        As for :func:`from_edges`; with ``labels=True``, integers in the table are labels.
+
+    Raises
+    ------
+    GraphError
+        If the table has no such column, or its content is invalid.
+
+    Notes
+    -----
+    Takes time proportional to the number of rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"follower": ["ann", "bob"], "followee": ["bob", "cid"], "strength": [2, 1]})
+    >>> fr.from_pandas(table, "follower", "followee", weight="strength", directed=True)
+    <Graph: directed, 3 vertices, 2 edges, int64 weights, labels; cpu>
+    """
+    if not (hasattr(table, "columns") and hasattr(table, "itertuples") and hasattr(table, "iloc")):
+        raise _refused(table, "from_pandas", "a DataFrame of pandas")
+    if hasattr(table, "compute"):
+        table = table.compute()
+    options = {
+        "columns": columns, "directed": directed, "duplicates": duplicates, "self_loops": self_loops,
+        "num_vertices": num_vertices, "labels": labels,
+    }  # fmt: skip
+    return _graph_of(_Pandas(table), "from_pandas", source, target, weight, **options)
+
+
+@telling("making a graph")
+def from_polars(
+    table: Any, source: str | None = None, target: str | None = None, weight: str | bool | None = None, **options: Any
+) -> Graph:
+    """Make a graph from a Polars table with a row for each edge; a lazy one is collected.
+
+    Parameters
+    ----------
+    table : polars.DataFrame or LazyFrame
+    source, target, weight
+        As for :func:`from_pandas`.
+    **options
+        The other arguments of :func:`from_pandas`.
+
+    Raises
+    ------
+    GraphError
+        If the table has no such column, or its content is invalid.
+
+    Notes
+    -----
+    Takes time proportional to the number of rows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> fr.from_polars(pl.DataFrame({"src": ["ann", "bob"], "dst": ["bob", "cid"]})).labels.tolist()
+    ['ann', 'bob', 'cid']
+    """
+    if hasattr(table, "collect_schema") and hasattr(table, "collect"):
+        table = table.collect()
+    if not (hasattr(table, "get_columns") and hasattr(table, "columns")):
+        raise _refused(table, "from_polars", "a DataFrame of Polars")
+    return _graph_of(_Polars(table), "from_polars", source, target, weight, **options)
+
+
+@telling("making a graph")
+def from_arrow(
+    table: Any, source: str | None = None, target: str | None = None, weight: str | bool | None = None, **options: Any
+) -> Graph:
+    """Make a graph from a table of Arrow, or from whatever hands one over, with a row for each edge.
+
+    Parameters
+    ----------
+    table : object
+        A table or a reader of batches of PyArrow; what has ``__arrow_c_stream__``, such as relations of DuckDB, frames
+        of Polars and of pandas; or what has ``__dataframe__``.
+    source, target, weight
+        As for :func:`from_pandas`.
+    **options
+        The other arguments of :func:`from_pandas`.
+
+    Raises
+    ------
+    GraphError
+        If the table has no such column, or its content is invalid.
+    BackendUnavailableError
+        PyArrow is not installed.
+
+    Notes
+    -----
+    Takes time proportional to the number of rows. Columns of numbers are not copied on the way.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> fr.from_arrow(pa.table({"src": [0, 1], "dst": [1, 2], "weight": [0.5, 2.0]})).weights.tolist()
+    [0.5, 0.5, 2.0, 2.0]
+    """
+    return _graph_of(_Arrow(_arrow_table(table)), "from_arrow", source, target, weight, **options)
+
+
+def _arrow_table(table: Any) -> Any:
+    """A table of PyArrow, of what hands one over."""
+    arrow = library("pyarrow", "PyArrow")
+    if isinstance(table, arrow.Table):
+        return table
+    if isinstance(table, arrow.RecordBatch):
+        return arrow.Table.from_batches([table])
+    if hasattr(table, "__arrow_c_stream__"):
+        return arrow.RecordBatchReader.from_stream(table).read_all()
+    if hasattr(table, "__dataframe__"):
+        return library("pyarrow.interchange", "PyArrow").from_dataframe(table)
+    raise _refused(table, "from_arrow", "a table of Arrow")
+
+
+def _refused(table: Any, function: str, what: str) -> GraphError:
+    return GraphError(
+        f"{function} takes {what}, not {kind_of_value(table)}: {door(table) or 'fr.from_edges takes the ends of edges'}"
+    )
+
+
+def _graph_of(
+    table: Table, function: str, source: str | None, target: str | None, weight: str | bool | None, *,
+    columns: Iterable[str] | None = None, directed: bool | None = None, **options: Any,
+) -> Graph:  # fmt: skip
+    """The graph of a table: which column is which, and what is left out."""
+    src, dst, weighs, others = _meant(table.names, source, target, weight)
+    kinds = next((name for name in others if name.lower() == "type"), None)
+    says = None if kinds is None or directed is not None else meanings.said_by(table.values(kinds).tolist())
+    if columns is None:
+        left = [name for name in others if name != (None if says is None else kinds) and not meanings.counts_rows(name)]
+        if left:
+            way = f"weight={left[0]!r} takes one for weights, " if weighs is None and weight is None else ""
+            warn(
+                f"{function} leaves out the columns {', '.join(map(repr, left))}: columns={left} keeps them as data of "
+                f"edges, {way}and columns=[] says that this is meant"
+            )
+    kept: Mapping[str, Array] = {_known(table, name): table.values(name) for name in columns or ()}
+    return from_edges(
+        table.ends(src),
+        table.ends(dst),
+        None if weighs is None else table.values(weighs),
+        directed=bool(says if directed is None else directed),
+        edges=kept,
+        **options,
+    )
+
+
+def _meant(
+    names: list[str], source: str | None, target: str | None, weight: str | bool | None
+) -> tuple[str, str, str | None, list[str]]:
+    """The columns of sources, targets and weights, and the others, of a table with these names."""
+    for name in (source, target, weight if isinstance(weight, str) else None):
+        if name is not None and name not in names:
+            raise GraphError(f"the table has no column {name!r}, but {', '.join(names)}")
+        if name is not None and names.count(name) > 1:
+            raise GraphError(f"the table has several columns {name!r}")
+    free = [name for name in names if name not in (source, target, weight)]
+    ends = []
+    for given, called, what in ((source, meanings.SOURCES, "source"), (target, meanings.TARGETS, "target")):
+        found = given if given is not None else meanings.called(free, called)
+        if found is None:
+            raise GraphError(
+                f"no column is called like a {what}: say source= and target=, of {', '.join(names) or 'no columns'}"
+            )
+        ends.append(found)
+    others = [name for name in names if name not in ends]
+    if weight is None or weight is True:
+        weight = meanings.weight_of(others)
+    weighs = weight if isinstance(weight, str) else None
+    return ends[0], ends[1], weighs, [name for name in others if name != weighs]
+
+
+def _known(table: Table, name: str) -> str:
+    if name not in table.names:
+        raise GraphError(f"the table has no column {name!r}, but {', '.join(table.names)}")
+    return name
+
+
+def _whole(missing: Array, name: str) -> None:
+    """Refuse a column of which cells are empty."""
+    if missing.any():
+        raise GraphError(f"row {int(missing.argmax())} of the table has no {name!r}")
+
+
+class _Pandas:
+    """A table of pandas."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.names = [str(name) for name in table.columns]
+        self._at = {str(name): i for i, name in enumerate(table.columns)}
+
+    def _series(self, name: str) -> Any:
+        return self._table.iloc[:, self._at[name]]
+
+    def ends(self, name: str) -> Array | Coded:
+        series = self._series(name)
+        if hasattr(series, "cat"):
+            _whole(series.cat.codes.to_numpy() < 0, name)
+            return Coded(series.cat.codes.to_numpy(), _names(series.cat.categories.tolist()))
+        if getattr(series.dtype, "kind", "O") in "iufb":
+            return self.values(name)
+        values = series.to_numpy()
+        if values.dtype.kind in "iu" or _are_numbers(values):
+            return self.values(name)
+        codes, names = sys.modules["pandas"].factorize(series)
+        _whole(codes < 0, name)
+        return Coded(codes, np.asarray(names, object))
+
+    def values(self, name: str) -> Array:
+        series = self._series(name)
+        _whole(series.isna().to_numpy(), name)
+        values: Array = series.to_numpy()
+        return values
+
+
+def _names(values: list[Any]) -> Array:
+    """Names as an array: integers as such, all else as objects."""
+    return whole_numbers(values) if {*map(type, values)} == {int} else np.fromiter(values, object)
+
+
+def _are_numbers(values: Array) -> bool:
+    """Whether objects are all integers, as pandas holds some columns of ids, and not names."""
+    return values.dtype.kind == "O" and len(values) > 0 and {*map(type, values)} <= {int, np.int64, np.int32}
+
+
+class _Polars:
+    """A table of Polars."""
+
+    def __init__(self, table: Any) -> None:
+        self._table, self.names = table, list(table.columns)
+
+    def ends(self, name: str) -> Array | Coded:
+        series = self._table.get_column(name)
+        polars = sys.modules["polars"]
+        if series.dtype not in (polars.String, polars.Categorical, polars.Enum):
+            return self.values(name)
+        _whole(series.is_null().to_numpy(), name)
+        if series.dtype == polars.String:
+            series = series.cast(polars.Categorical)
+        if series.dtype == polars.Enum:
+            return Coded(series.to_physical().to_numpy(), _names(series.dtype.categories.to_list()))
+        found = series.unique()  # of categories that others have, too, numbers may be far apart
+        codes = np.empty(int(found.to_physical().max() or 0) + 1, np.int64)
+        codes[found.to_physical().to_numpy()] = np.arange(len(found))
+        return Coded(codes[series.to_physical().to_numpy()], _names(found.cast(polars.String).to_list()))
+
+    def values(self, name: str) -> Array:
+        series = self._table.get_column(name)
+        _whole(series.is_null().to_numpy(), name)
+        values: Array = series.to_numpy()
+        return values
+
+
+class _Arrow:
+    """A table of PyArrow."""
+
+    def __init__(self, table: Any) -> None:
+        self._table, self.names = table, list(table.column_names)
+
+    def _column(self, name: str) -> Any:
+        column = self._table.column(name)
+        if column.null_count:
+            _whole(column.is_null().to_numpy(), name)
+        return column
+
+    def ends(self, name: str) -> Array | Coded:
+        column, types = self._column(name), library("pyarrow.types", "PyArrow")
+        named = types.is_string(column.type) or types.is_large_string(column.type) or types.is_string_view(column.type)
+        if not (named or types.is_dictionary(column.type)):
+            return self.values(name)
+        found = column.combine_chunks() if types.is_dictionary(column.type) else column.dictionary_encode()
+        found = found.unify_dictionaries().combine_chunks() if hasattr(found, "chunks") else found
+        if hasattr(found, "chunks"):  # of no rows
+            return np.empty(0, np.int64)
+        return Coded(found.indices.to_numpy(), _names(found.dictionary.to_pylist()))
+
+    def values(self, name: str) -> Array:
+        values: Array = self._column(name).to_numpy()
+        return values
+
+
+def edge_columns(graph: Any, who: str) -> dict[str, Array]:
+    """The columns of a table with a row for each edge; an undirected edge has one row."""
+    graph = graph_on_host(graph, who)
+    with graph._topology.reading():
+        slots = edge_slots(graph)
+        data = {"src": graph.names.column(graph.sources[slots]), "dst": graph.names.column(graph.targets[slots])}
+        if graph.weights is not None:
+            data["weight"] = graph.weights[slots]
+        return data | {name: column[slots] for name, column in graph.edges.items()}
+
+
+@telling("to_pandas")
+def to_pandas(graph: Graph) -> pandas.DataFrame:
+    """Return a table with a row for each edge; an undirected edge has one row.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of any kind.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``src``, ``dst`` (labels, or ids), ``weight`` if there are weights, and those of
+        edge data.
+
+    Raises
+    ------
+    BackendUnavailableError
+        pandas is not installed.
+    """
+    library("pandas", "pandas")
+    made: pandas.DataFrame = made_tables.to_pandas(edge_columns(graph, "to_pandas"))
+    return made
+
+
+@telling("to_polars")
+def to_polars(graph: Graph) -> polars.DataFrame:
+    """Return a table with a row for each edge, as :func:`to_pandas` does.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of any kind.
+
+    Returns
+    -------
+    polars.DataFrame
+
+    Raises
+    ------
+    BackendUnavailableError
+        Polars is not installed.
+    """
+    library("polars", "Polars")
+    made: polars.DataFrame = made_tables.to_polars(edge_columns(graph, "to_polars"))
+    return made
+
+
+@telling("to_arrow")
+def to_arrow(graph: Graph) -> pyarrow.Table:
+    """Return a table with a row for each edge, as :func:`to_pandas` does.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of any kind.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    BackendUnavailableError
+        PyArrow is not installed.
+    """
+    library("pyarrow", "PyArrow")
+    return made_tables.to_arrow(edge_columns(graph, "to_arrow"))
