@@ -288,6 +288,15 @@ class Result:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether all attributes are the same, arrays entry by entry."""
+        if type(self) is not type(other):
+            return NotImplemented
+        names = [field.name for field in dataclasses.fields(self) if field.compare]  # type: ignore[arg-type]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         values = [(field.name, getattr(self, field.name)) for field in dataclasses.fields(self) if field.repr]  # type: ignore[arg-type]
         arrays = [f"{name} {value.dtype} {_shape(value)}" for name, value in values if hasattr(value, "dtype")]
@@ -309,6 +318,12 @@ def by_pairs(
     at = np.arange(shape[0] * shape[1])[rows]
     found = {each: (values.ravel()[rows], False) for each, values in columns.items()}
     return {name: (source[at // max(shape[1], 1)], ids), "vertex": (at % max(shape[1], 1), True), **found}
+
+
+def _same(a: Any, b: Any) -> bool:
+    if hasattr(a, "dtype") and hasattr(b, "dtype"):
+        return bool(np.array_equal(to_host(a), to_host(b), equal_nan=a.dtype.kind == "f"))
+    return type(a) is type(b) and bool(a == b)
 
 
 def _largest(values: Array, count: int) -> Array:

@@ -220,7 +220,7 @@ def _unweighted(g: fr.Graph, start: int, end: int, schedule: fr.Schedule | None)
 def _facts(g: fr.Graph, result: ShortestPathResult) -> dict[str, Any]:
     return {
         "distance": result.distance if result.path else "no path",
-        "path": " ".join(map(str, result.path[:20])) + (" ..." if len(result.path) > 20 else ""),
+        "path": result.path,
         "visited": result.visited,
     }
 

@@ -174,7 +174,7 @@ class FollowResult(fr.Result, rows="other"):
         Argument("--circle", "size of the circle of trust (default: 500)", type=int),
     ),
     takes_source=True,
-    report=lambda g, r: {"recommended": " ".join(map(str, r.recommended)) or "none", "circle": len(r.circle)},
+    report=lambda g, r: {"recommended": r.names.of(r.recommended), "circle": len(r.circle)},
 )  # fmt: skip
 def who_to_follow(
     g: fr.Graph,

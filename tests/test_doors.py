@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Backend
 
 import frontier as fr
 from frontier.graph.kinds import kind_of
@@ -272,3 +273,40 @@ def test_kinds_are_told_apart() -> None:
         kind = kind_of(value)
         assert kind is None or isinstance(value, fr.Graph), kind
     assert "torch" not in sys.modules or kind_of(sys.modules["torch"].tensor([1])) is None
+
+
+@pytest.mark.parametrize("kind", ["vertex", "edge"])
+def test_tensors_are_fields(kind: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    g = fr.karate()
+    made = torch.zeros(34 if kind == "vertex" else 156, dtype=torch.float32)
+    p = fr.Problem(g, x=getattr(fr, kind)("float32", made, copy=False), y=fr.vertex("float32", torch.ones(34)))
+    assert p.x.ctypes.data == made.data_ptr()
+    fr.compute(p, fr.Frontier.all(g, kind=kind), _add_one if kind == "vertex" else _add_one_to_edge)
+    assert made.tolist() == [1.0] * len(made)
+    back = torch.from_dlpack(p.x)
+    assert back.data_ptr() == made.data_ptr()
+    p.y = torch.full((34,), 2.0)
+    assert p.y.sum() == 68
+
+
+def _add_one(p, v):
+    p.x[v] += 1
+
+
+def _add_one_to_edge(p, edge):
+    p.x[edge] += 1
+
+
+def test_what_cannot_be_a_field_as_it_is(backend: Backend) -> None:
+    g = backend(fr.path(4))
+    fixed = np.zeros(4)
+    fixed.flags.writeable = False
+    for values, message in (
+        (np.zeros(3), r"of shape \(3,\), not \(4,\)"), (np.zeros(4, "i4"), "of int32, not float64"),
+        (np.zeros(8)[::2], "not contiguous"), (fixed, "read-only"),
+    ):  # fmt: skip
+        with pytest.raises(fr.FrontierError, match=message):
+            fr.Problem(g, x=fr.vertex("float64", values, copy=False))
+    made = np.zeros((4, 2))
+    assert fr.Problem(g, x=fr.vertex("float64", made, shape=2, copy=False)).x is made

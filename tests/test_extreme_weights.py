@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -97,8 +98,7 @@ def test_personalization_of_any_size() -> None:
         result = fr.pagerank(g, personalization=values * factor)
         close(result.rank, expected, rtol=1e-9)
         given = values * factor
-        spoilt = dict(vars(result)) | {"personalization": given}
-        fr.verify.pagerank(g, type(result)(**spoilt)).raise_if_failed()
+        fr.verify.pagerank(g, dataclasses.replace(result, personalization=given)).raise_if_failed()
 
 
 # ---- maximum flow: edges that do not matter ----------------------------------------------------------------

@@ -236,6 +236,17 @@ def test_top_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--top must be at least 1" in capsys.readouterr().err
 
 
+def test_equal_results(backend: Backend) -> None:
+    g = backend(graph())
+    found = fr.bfs(g, "ann")
+    assert found == fr.bfs(g, "ann")
+    assert found != fr.bfs(g, "bob")
+    assert found != fr.sssp(g, "ann")
+    assert fr.triangles(g) == fr.triangles(g)
+    assert fr.triangles(g) != fr.triangles(g, per_vertex=True)
+    assert fr.katz(g, max_iterations=3, tolerance=0) == fr.katz(g, max_iterations=3, tolerance=0)
+
+
 def test_a_result_that_somebody_has_made() -> None:
     made = type(fr.bfs(fr.path(2), 0))(0, np.array([0, 1]), np.array([0, 0]))
     assert made[1] == 1

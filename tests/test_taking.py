@@ -97,7 +97,7 @@ def test_vertices_of_networkx_by_their_names_in_their_order() -> None:
     ("value", "message"),
     [
         ("roads.gr", r"takes a Graph first, not 'roads.gr': fr.read\('roads.gr'\) reads a file"),
-        (pd.DataFrame({"src": [0], "dst": [1]}), "not DataFrame: fr.from_pandas"),
+        (pd.DataFrame({"a": [0], "dst": [1]}), "no column is called like a source: say source= and target=, of a, dst"),
         (None, "not NoneType: make one with fr.from_edges, fr.from_networkx"),
         (3, "not int: make one"),
         (fr.Graph, "not the class Graph: make one"),
@@ -125,8 +125,8 @@ def test_edges_in_one_list() -> None:
     np.testing.assert_array_equal(g.weights, [2.5, 0.5])
     g = fr.from_edges([("a", "b"), ("b", "c")])
     assert g.labels.tolist() == ["a", "b", "c"]
-    g = fr.from_edges(np.array([[0, 1, 7], [1, 2, 8]]), directed=True)
-    np.testing.assert_array_equal(g.weights, [7, 8])
+    g = fr.from_edges(np.array([[0, 1, 7], [1, 2, 8], [2, 3, 9]]), directed=True)
+    np.testing.assert_array_equal(g.weights, [7, 8, 9])
     g = fr.from_edges(np.array([[0.0, 1.0, 0.5]]), directed=True)
     assert (g.targets.tolist(), g.weights.tolist()) == ([1], [0.5])
     g = fr.from_edges(((v, v + 1) for v in range(3)), weights=[1, 2, 3])

@@ -165,7 +165,7 @@ def check_folder(name: str) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value as people read it: thousands marked, six digits of a float."""
+    """A value as people read it: thousands marked, six digits of a float, of a list the first twenty."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -173,6 +173,8 @@ def shown(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, list):
+        return " ".join(map(str, value[:20])) + (" ..." if len(value) > 20 else "") or "none"
     return "-" if value is None else str(value)
 
 

@@ -4,14 +4,16 @@
 others when they are first asked for; ``traits``, ``labels`` and ``estimates`` (of memory) say what a graph is like.
 ``several`` takes vertices as users give them: ids, labels, masks or frontiers.
 
-``build`` makes graphs of edges: ``build_input`` checks them, ``build_sort`` sorts them into rows by the kernels of
-``build_kernels``, or by the array operations of ``build_arrays`` on a GPU and for few edges; ``row_makers`` chooses.
+``build`` makes graphs of edges: ``build_input`` checks them, ``names`` numbers vertices by their names, ``build_sort``
+sorts them into rows by the kernels of ``build_kernels``, or by the array operations of ``build_arrays`` on a GPU and
+for few edges; ``row_makers`` chooses.
 ``meanings`` says which columns of a table are ends and weights, and ``doubts`` warns of edges that may mean something
 else than they are taken for. ``validation`` looks at arrays from outside that are taken as they are. ``scaling`` brings
 weights into the middle of what float64 holds.
-``convert`` reads and writes objects of other libraries, ``moving`` takes a graph to another placement, ``reorder``
-numbers its vertices anew, ``subgraphs`` takes some of them or groups of them, ``copies`` puts several copies side by
-side. ``compressing`` makes compressed lists, which are ``packed`` by the kernels of ``packed_kernels``;
-``sparse_offsets`` are those of lists most of which are empty. ``shares`` has the edges of graphs that several processes
-make together.
+``kinds`` tells objects of other libraries apart; ``convert_networkx``, ``convert_sparse``, ``convert_tables`` and
+``convert_libraries`` make graphs of them, and back, with what ``convert_common`` has. ``moving`` takes a graph to
+another placement, ``reorder`` numbers its vertices anew, ``subgraphs`` takes some of them or groups of them, ``copies``
+puts several copies side by side. ``compressing`` makes compressed lists, which are ``packed`` by the kernels of
+``packed_kernels``; ``sparse_offsets`` are those of lists most of which are empty. ``shares`` has the edges of graphs
+that several processes make together.
 """

@@ -48,6 +48,8 @@ class Field:
     plain: bool = False
     #: Values of a vertex or edge; 0: one, and the array has one dimension.
     width: int = 0
+    #: Whether the array of initial values is copied; if not, it is the field.
+    copy: bool = True
 
 
 def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
@@ -63,8 +65,9 @@ def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def _each(
-    kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None, shape: int | tuple[int] | None
-) -> Field:
+    kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None, shape: int | tuple[int] | None,
+    copy: bool = True,
+) -> Field:  # fmt: skip
     if combine is not None and combine not in COMBINES:
         raise FrontierError(f"combine={combine!r}: choose from {', '.join(COMBINES)}")
     made = _dtype(dtype)
@@ -73,7 +76,7 @@ def _each(
     width = 0 if shape is None else _width(shape)
     if width and (combine is not None or with_ is not None):
         raise FrontierError(f"shape={shape!r}: fields of several values take no combine= and no with_=")
-    return Field(kind, made, init, combine, with_, holds(init, made), width)
+    return Field(kind, made, init, combine, with_, holds(init, made), width, copy)
 
 
 def _width(shape: Any) -> int:
@@ -85,8 +88,8 @@ def _width(shape: Any) -> int:
 
 def vertex(
     dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None,
-    shape: int | tuple[int] | None = None,
-) -> Field:
+    shape: int | tuple[int] | None = None, copy: bool = True,
+) -> Field:  # fmt: skip
     """Declare a field with one value for every vertex.
 
     Parameters
@@ -105,16 +108,27 @@ def vertex(
     shape : int, optional
         Number of values of each vertex, k: the array has shape (n, k), and functors read ``p.name[v, i]``. Initial
         values may also have shape (n, k) or (k,).
+    copy : bool
+        False: the array of initial values is the field, and programs write to it. It lies where the graph lies, in this
+        dtype, contiguous and writable: an array of NumPy or CuPy, or a tensor of PyTorch, which sees what is written.
+
+    Examples
+    --------
+    >>> mine = np.zeros(34)
+    >>> p = fr.Problem(fr.karate(), x=fr.vertex("float64", mine, copy=False))
+    >>> p.x[3] = 5
+    >>> mine[3].item()
+    5.0
     """
-    return _each("vertex", dtype, init, combine, with_, shape)
+    return _each("vertex", dtype, init, combine, with_, shape, copy)
 
 
 def edge(
     dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None,
-    shape: int | tuple[int] | None = None,
-) -> Field:
+    shape: int | tuple[int] | None = None, copy: bool = True,
+) -> Field:  # fmt: skip
     """Declare a field with one value for every edge slot of the graph; arguments as for :func:`vertex`."""
-    return _each("edge", dtype, init, combine, with_, shape)
+    return _each("edge", dtype, init, combine, with_, shape, copy)
 
 
 def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
@@ -279,6 +293,9 @@ class Problem:
             value[0] = plain(made.init)
             return
         memory, divided = self.graph.placement.memory, self.graph._topology.divided
+        if not made.copy:
+            self.arrays[name] = self._adopted(name, made, lengths[made.kind])
+            return
         if made.width:
             self._make_wide(name, made, lengths[made.kind])
             return
@@ -309,7 +326,28 @@ class Problem:
         elif is_device(made.init):
             self.arrays[name] = memory.moved(made.init).astype(made.dtype, order="C")
         else:
-            self.arrays[name] = memory.moved(np.array(made.init, made.dtype))
+            self.arrays[name] = memory.moved(np.array(read(made.init, name), made.dtype))
+
+    def _adopted(self, name: str, made: Field, length: int) -> NDArray[Any]:
+        """The array of a user that is a field."""
+        g = self.graph
+        if g._topology.divided is not None or g._topology.spread is not None:
+            raise FrontierError(f"field {name!r}: copy=False is for graphs in one memory, and this one is in parts")
+        if any(name in pair[:2] and pair.word for pair in self._pairs):
+            raise FrontierError(f"field {name!r}: copy=False does not go with with_=: both fields lie in one array")
+        values, shape = read(made.init, f"field {name!r}"), (length, made.width) if made.width else (length,)
+        here = isinstance(values, g.placement.memory.xp.ndarray)
+        wrong = (
+            f"of shape {values.shape}, not {shape}" if values.shape != shape
+            else f"of {values.dtype}, not {made.dtype}" if values.dtype != made.dtype
+            else f"not where the graph lies, {g.backend}" if not here
+            else "not contiguous" if not values.flags.c_contiguous
+            else "read-only" if here and not getattr(values.flags, "writeable", True)
+            else ""
+        )  # fmt: skip
+        if wrong:
+            raise FrontierError(f"field {name!r}: copy=False takes the array as it is, but it is {wrong}")
+        return values
 
     def _make_wide(self, name: str, made: Field, length: int) -> None:
         """A field of several values: a contiguous array of two dimensions."""

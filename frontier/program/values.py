@@ -21,7 +21,7 @@ def read(value: Any, what: str) -> NDArray[Any]:
     """Return a number, or numbers, as an array of NumPy or CuPy."""
     try:
         return adopt(value, what) if is_device(value) else np.asarray(value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RuntimeError):  # the last of a tensor that is differentiated
         raise FrontierError(f"{what}: {value!r} is neither a number nor an array of numbers") from None
 
 
