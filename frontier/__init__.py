@@ -89,10 +89,10 @@ _NAMES = {
     "frontier.primitives.eccentricity": "eccentricity",
     "frontier.primitives.shortest_path": "shortest_path",
     "frontier.operators": (
-        "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"
+        "Advance Buckets Compute Filter Gather Intersect Put Reduce Scan Set Split Swap Take Unique"
     ),
     "frontier.operators.eager": (
-        "advance buckets compute filter gather intersect reduce scan set split swap take unique"
+        "advance buckets compute filter gather intersect put reduce scan set split swap take unique"
     ),
     "frontier.operators.advance.sample": "sample",
     "frontier.operators.shared.register": "register_reduction",

@@ -2,7 +2,7 @@
 
 An operator is a class with its meaning on the ``python`` backend and its lowering. Its kernels for the other backends
 are in ``cpu.py`` and ``cuda.py`` beside it. ``advance``, ``gather``, ``intersect``, ``scan`` and ``buckets`` have a
-folder each; ``elementwise`` contains Compute, Filter, Reduce and Split, whose kernels are similar, and ``fields``
+folder each; ``elementwise`` contains Compute, Filter, Put, Reduce and Split, whose kernels are similar, and ``fields``
 contains Set, Swap and Take.
 
 ``order`` rewrites loops with an order to loops of other steps, ``eager`` has the functions ``fr.advance`` and so on,
@@ -21,6 +21,7 @@ from frontier.operators.advance.unique import Unique
 from frontier.operators.buckets import Buckets
 from frontier.operators.elementwise.compute import Compute
 from frontier.operators.elementwise.filter import Filter
+from frontier.operators.elementwise.put import Put
 from frontier.operators.elementwise.reduce import Reduce
 from frontier.operators.elementwise.split import Split
 from frontier.operators.fields.set import Set
@@ -49,6 +50,7 @@ __all__ = [
     "Filter",
     "Gather",
     "Intersect",
+    "Put",
     "Reduce",
     "Scan",
     "Set",

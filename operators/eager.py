@@ -10,6 +10,7 @@ from frontier.operators.advance.unique import Unique
 from frontier.operators.buckets import Buckets
 from frontier.operators.elementwise.compute import Compute
 from frontier.operators.elementwise.filter import Filter
+from frontier.operators.elementwise.put import Put
 from frontier.operators.elementwise.reduce import Reduce
 from frontier.operators.fields.set import Set
 from frontier.operators.fields.swap import Swap
@@ -33,6 +34,7 @@ __all__ = [
     "filter",
     "gather",
     "intersect",
+    "put",
     "reduce",
     "scan",
     "set",
@@ -86,6 +88,13 @@ def split(p: Problem, f: Elements, fn: Functor, rest: str | None = None) -> tupl
     if rest is not None:
         setattr(p, rest, getattr(p, rest) | far)
     return near, far
+
+
+def put(p: Problem, f: Elements, pile: str) -> Frontier:
+    """Add a frontier to a pile; returns ``f``."""
+    given: Frontier = frontier_of(p, f)
+    run(Put(pile), p, given)
+    return given
 
 
 def buckets(p: Problem, f: Elements, fn: Functor, piles: Sequence[str], **options: Any) -> Frontier:

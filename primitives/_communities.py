@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier.errors import GraphError
+from frontier.errors import GraphError, warn
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._arguments import check_number, check_weights
 from frontier.primitives._oriented import repeated
@@ -165,9 +165,18 @@ def check(g: Graph, who: str, resolution: float, seed: int) -> None:
     """Raise GraphError for a graph or arguments with which communities cannot be found."""
     check_number("resolution", resolution, lambda x: 0 <= x < np.inf, "it must be finite and not negative")
     check_number("seed", seed, lambda x: abs(x) < 2**62 and x == int(x), "a whole number of 62 bits")
-    if not g.symmetric:
-        raise GraphError(f"{who} needs an undirected graph: fr.from_edges(..., directed=False) makes one")
     check_weights(g, who)
+
+
+def without_directions(g: Graph, who: str) -> Graph:
+    """Return an undirected graph as it is; of a directed one the edges both ways, with a warning."""
+    if g.symmetric:
+        return g
+    warn(
+        f"{who} takes edges for undirected, and adds up the weights of those in opposite directions: g.undirected() "
+        "says that this is meant"
+    )
+    return g.undirected()
 
 
 def weighted(g: Graph) -> Graph:

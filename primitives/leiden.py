@@ -35,6 +35,7 @@ from frontier.primitives._communities import (
     tallies,
     tally,
     weighted,
+    without_directions,
 )
 from frontier.primitives._piles import aside
 from frontier.primitives._tables import FREE, in_one_piece
@@ -171,7 +172,8 @@ def leiden(
     Parameters
     ----------
     g : Graph
-        Undirected. Weights are used if there are any; parallel edges count with the sum of their weights.
+        Weights are used if there are any; parallel edges count with the sum of their weights. A directed graph is taken
+        for undirected, with a warning, see :meth:`frontier.Graph.undirected`.
     resolution : float
         The larger it is, the more and the smaller communities there are.
     iterations : int
@@ -188,7 +190,7 @@ def leiden(
     Raises
     ------
     GraphError
-        If the graph is directed, weights are not finite, or are integers with a sum of 2**62 or more (both directions
+        If weights are not finite, or are integers with a sum of 2**62 or more (both directions
         of an edge count), or an argument is invalid.
     NegativeWeightError
         If a weight is negative.
@@ -201,6 +203,7 @@ def leiden(
     """
     check(g, "leiden", resolution, seed)
     g, schedule = in_one_piece(g, schedule)
+    g = without_directions(g, "leiden")
     check_number("iterations", iterations, lambda x: 0 < x < 2**31 and x == int(x), "a whole number from 1")
     h, levels = weighted(g), 0
     label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)

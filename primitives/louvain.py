@@ -39,6 +39,7 @@ from frontier.primitives._communities import (
     tally,
     wake,
     weighted,
+    without_directions,
 )
 from frontier.primitives._piles import aside
 from frontier.primitives._tables import FREE, in_one_piece
@@ -185,7 +186,8 @@ def louvain(
     Parameters
     ----------
     g : Graph
-        Undirected. Weights are used if there are any; parallel edges count with the sum of their weights.
+        Weights are used if there are any; parallel edges count with the sum of their weights. A directed graph is taken
+        for undirected, with a warning, see :meth:`frontier.Graph.undirected`.
     resolution : float
         The larger it is, the more and the smaller communities there are.
     seed : int
@@ -199,7 +201,7 @@ def louvain(
     Raises
     ------
     GraphError
-        If the graph is directed, weights are not finite, or are integers with a sum of 2**62 or more (both directions
+        If weights are not finite, or are integers with a sum of 2**62 or more (both directions
         of an edge count), or an argument is invalid.
     NegativeWeightError
         If a weight is negative.
@@ -214,6 +216,7 @@ def louvain(
     """
     check(g, "louvain", resolution, seed)
     g, schedule = in_one_piece(g, schedule)
+    g = without_directions(g, "louvain")
     h, levels = weighted(g), 0
     label, communities = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype), h
     for among in SETTLED:

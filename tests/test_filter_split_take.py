@@ -16,6 +16,7 @@ PILES = {"vertex": "far", "edge": "later"}
 FUNCTORS = {"vertex": pool.small, "edge": pool.level_edge}
 FILTER = fr.Filter(pool.small), fr.Filter(pool.level_edge)
 SPLIT = fr.Split(pool.small, rest="far"), fr.Split(pool.level_edge, rest="later")
+PUT = {"vertex": fr.Put("far"), "edge": fr.Put("later")}
 OVER = {
     "vertices": fr.Filter(pool.small, over="vertices"),
     "edges": fr.Filter(pool.level_edge, over="edges"),
@@ -54,6 +55,62 @@ def test_split(agree, kind, data):
     p, result = agree(g, make, lambda p: step(p, at(p, f)), data.draw(counts))
     assert ids(result | (getattr(p, pile) & f)) == ids(f)
     assert ids(getattr(p, pile)) == ids(waiting | (f - result))
+
+
+@pytest.mark.parametrize("kind", ["vertex", "edge"])
+@given(st.data())
+def test_put(agree, kind, data):
+    """All join the pile, which stays a set, and all stay."""
+    g = data.draw(graphs(weights="int32"))
+    f, waiting = data.draw(frontiers(g, kind)), fr.Frontier(g, data.draw(frontier_ids(g, kind)), kind)
+    step, pile = PUT[kind], PILES[kind]
+
+    def make(graph):
+        p = pool.problem(graph)
+        setattr(p, pile, at(p, waiting))
+        return p
+
+    p, result = agree(g, make, lambda p: step(p, at(p, f)), data.draw(counts))
+    assert ids(result) == ids(f)
+    assert ids(getattr(p, pile)) == ids(waiting | f)
+
+
+def still_ill(p, v):
+    return p.day - p.since[v] < 4
+
+
+def infect(p, src, dst):
+    return (src + 2 * dst + p.day) % 3 == 0 and fr.atomic_cas(p.since, dst, -1, p.day) == -1
+
+
+#: An epidemic without chance: whoever is ill infects some neighbours, for three days.
+EPIDEMIC = fr.Loop(
+    fr.Filter(still_ill), fr.Put("ill"), fr.Advance(infect, unique="claimed"), fr.Put("ill"), take="ill", count="day"
+)
+UNION = fr.Sequence(fr.Put("far"), fr.Advance(pool.ends), fr.Put("far"), fr.Take("far"))
+
+
+@given(graphs(min_vertices=1), counts)
+def test_old_and_new_together(agree, g, count):
+    def make(graph):
+        p = fr.Problem(graph, since=fr.vertex("int32", -1, combine="claim"), day=fr.scalar("int32"), ill=fr.pile())
+        p.since[0] = 0
+        p.ill = [0]
+        return p
+
+    p, _ = agree(g, make, EPIDEMIC, count)
+    assert not p.ill
+    since = {0: 0}
+    for day in range(1, p.day + 1):
+        ill = [v for v in since if day - since[v] < 4]
+        since |= {d: day for s in ill for d in g.neighbors(s) if (s + 2 * d + day) % 3 == 0 and d not in since}
+    assert {v: day for v, day in enumerate(p.since.tolist()) if day >= 0} == since
+    start = fr.Frontier(g, [0])
+    _, both = agree(g, pool.problem, lambda p: UNION(p, at(p, start)), count)
+    assert ids(both) == ("vertex", sorted({0, *(d for d in g.neighbors(0) if 2 * d % 3 != 0)}))
+    q = pool.problem(g)
+    assert fr.put(q, start, "far") is start
+    assert ids(q.far) == ("vertex", [0])
 
 
 @given(graphs(weights="int32"), st.data(), counts)

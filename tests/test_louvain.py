@@ -176,10 +176,18 @@ def test_graphs_in_parts() -> None:
     equal(first, second)
 
 
+def test_a_directed_graph_is_taken_for_undirected(backend: Backend) -> None:
+    g = backend(fr.rmat(5, 4, directed=True, seed=1, weights=(1, 9)))
+    for find, verify in ((fr.louvain, fr.verify.louvain), (fr.leiden, fr.verify.leiden)):
+        with pytest.warns(fr.FrontierWarning, match=r"takes edges for undirected, .*: g.undirected\(\) says"):
+            found = find(g)
+        equal(found.label, find(g.undirected()).label)
+        verify(g, found, tolerance=1e-9).raise_if_failed()
+
+
 def test_wrong_arguments() -> None:
     g = fr.karate()
     for call, words in (
-        (lambda: fr.louvain(fr.rmat(4, 2, directed=True)), "an undirected graph"),
         (lambda: fr.louvain(g, resolution=-1.0), "resolution=-1.0"),
         (lambda: fr.louvain(g.with_weights(np.full(156, np.inf))), "finite weights"),
     ):

@@ -86,6 +86,24 @@ def test_labels_and_columns_are_kept_and_originals_compose(backend: Backend) -> 
     assert fr.bfs(h, "b").path_to("d") == ["b", "c", "d"]
 
 
+def test_without_directions(backend: Backend) -> None:
+    names = ["a", "b", "c"]
+    g = backend(fr.from_edges([0, 1, 1, 2], [1, 0, 2, 2], [3, 4, 5, 6], directed=True, labels=names,
+                              vertices={"x": [1, 2, 3]}, edges={"k": [10, 20, 30, 40]}))  # fmt: skip
+    h = g.undirected()
+    assert (h.directed, h.labels.tolist(), h.num_edges, dict(h.edges)) == (False, names, 3, {})
+    equal(h.weights, [7, 7, 5, 5, 6])
+    equal(h.vertices["x"], [1, 2, 3])
+    assert h.backend == g.backend
+    least = g.undirected(duplicates="min")
+    equal(least.weights, [3, 3, 5, 5, 6])
+    equal(least.edges["k"], [10, 10, 30, 30, 40])
+    equal(g.with_weights(None).undirected().weights, [2, 2, 1, 1, 1])
+    assert h.undirected() is h
+    with pytest.raises(fr.GraphError, match="duplicates must be one of"):
+        g.undirected(duplicates="mean")
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_induced_as_networkx(backend: Backend, directed: bool) -> None:
     g = fr.urand(6, 3, directed=directed, seed=2)

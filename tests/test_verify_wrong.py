@@ -292,12 +292,8 @@ def test_a_move_that_is_left_fails(scale: float) -> None:
 
 
 def test_what_no_communities_are_of() -> None:
-    for g, words in (
-        (fr.rmat(3, 2, directed=True), "undirected"),
-        (wheel().with_weights(np.full(18, np.inf)), "finite"),
-    ):
-        with pytest.raises(fr.GraphError, match=words):
-            fr.verify.communities(g, but(WHEEL_COMMUNITIES, label=np.zeros(g.num_vertices, int)))
+    with pytest.raises(fr.GraphError, match="finite"):
+        fr.verify.communities(wheel().with_weights(np.full(18, np.inf)), WHEEL_COMMUNITIES)
     with pytest.raises(fr.NegativeWeightError, match="has weight -1"):
         fr.verify.communities(wheel().with_weights(np.full(18, -1)), WHEEL_COMMUNITIES)
     with pytest.raises(fr.GraphError, match="tolerance"):
@@ -347,7 +343,7 @@ def test_graphs_without_edges_or_vertices(directed: bool) -> None:
     assert fr.verify.pagerank(none, pagerank_result(none))
     assert fr.verify.bc(none, Result(centrality=[], sources=None, normalized=False))
     nothing = Result(label=np.zeros(0, int), count=0, modularity=0.0, resolution=1.0)
-    assert directed or fr.verify.leiden(none, nothing)
+    assert fr.verify.leiden(none, nothing)
     empty = Result(source=0, level=np.zeros(0, dtype=int), parent=None)
     expect_failure(fr.verify.bfs(none, empty), "the graph has no vertices")
     lone = fr.from_edges([], [], num_vertices=3, directed=directed)

@@ -620,6 +620,31 @@ class Graph:
         with self._placement.memory.using("a subgraph"):
             return moving.remade(self, induced, vertices)
 
+    def undirected(self, *, duplicates: str = "sum") -> Graph:
+        """Return the graph with the same edges, which go both ways; an undirected graph, itself.
+
+        Parameters
+        ----------
+        duplicates : {"sum", "min", "max", "first", "last", "keep"}
+            What to do with edges in opposite directions, and parallel ones. ``sum``: make them one edge, whose weight
+            is the sum of theirs; without weights, it is their number. The others as in :func:`frontier.from_edges`.
+
+        Returns
+        -------
+        Graph
+            Keeps labels and vertex columns, and edge columns unless edges are added up.
+
+        Examples
+        --------
+        >>> g = fr.from_edges([0, 1, 1], [1, 0, 2], directed=True)
+        >>> g.undirected().weights.tolist(), g.undirected(duplicates="first").num_edges
+        ([2, 2, 1, 1], 2)
+        """
+        from frontier.graph.subgraphs import undirected
+
+        with self._placement.memory.using("an undirected graph"):
+            return self if self.symmetric else moving.remade(self, undirected, duplicates)
+
     def contracted(self, labels: Any, *, self_loops: str = "keep", duplicates: str = "sum") -> Graph:
         """Return the graph in which all vertices with the same label are one vertex.
 

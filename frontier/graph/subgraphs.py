@@ -1,6 +1,6 @@
-"""Graphs of some vertices of another graph, and of groups of them: ``Graph.induced`` and ``Graph.contracted``.
+"""Graphs made of another: of some vertices, of groups of them, without directions.
 
-Both work on arrays in the memory of the graph. An induced subgraph needs no sorting, because vertices keep their order;
+All work on arrays in the memory of the graph. An induced subgraph needs no sorting, because vertices keep their order;
 a contracted graph is built as any other, of edges between groups.
 """
 
@@ -23,7 +23,7 @@ from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["contracted", "groups", "induced"]
+__all__ = ["contracted", "groups", "induced", "undirected"]
 
 SELF_LOOPS = ("keep", "drop")
 DUPLICATES = ("sum", "min", "max", "first", "last", "keep")
@@ -87,6 +87,21 @@ def _mask(graph: Graph, vertices: Any) -> Array:
 def _is_mask(vertices: Any) -> bool:
     kind = getattr(getattr(vertices, "dtype", None), "kind", "")
     return kind == "b" or (isinstance(vertices, list) and {*map(type, vertices)} == {bool})
+
+
+def undirected(graph: Graph, duplicates: str) -> Graph:
+    """Do the work of ``Graph.undirected``."""
+    check_choice("duplicates", duplicates, DUPLICATES)
+    top, memory = graph._topology, graph.placement.memory
+    top.check_whole("an undirected graph")
+    added = duplicates == "sum"
+    weights = top.weights
+    if weights is None and added:
+        weights = memory.full(graph.num_slots, 1, np.int64)
+    return from_edges(
+        graph.sources, graph.targets, weights, num_vertices=graph.num_vertices, duplicates=duplicates,
+        labels=top.labels, vertices=top.vertices, edges={} if added else top.edges,
+    )  # fmt: skip
 
 
 def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> Graph:

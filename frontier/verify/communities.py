@@ -41,7 +41,8 @@ def communities(g: Graph, result: Any, *, connected: bool = False, tolerance: fl
     Parameters
     ----------
     g : Graph
-        Undirected, with finite weights >= 0 or without; parallel edges count with the sum of their weights.
+        With finite weights >= 0 or without; parallel edges count with the sum of their weights. A directed one is taken
+        for undirected, as by :meth:`frontier.Graph.undirected`.
     result : CommunitiesResult
         ``label`` (n,) integers, the number of each vertex's community; ``count``, the number of communities;
         ``modularity``; ``resolution``.
@@ -60,7 +61,7 @@ def communities(g: Graph, result: Any, *, connected: bool = False, tolerance: fl
     Raises
     ------
     GraphError
-        If the graph is directed, a weight is not finite, or the tolerance is negative or no number.
+        If a weight is not finite, or the tolerance is negative or no number.
     NegativeWeightError
         If a weight is negative.
 
@@ -85,6 +86,7 @@ def leiden(g: Graph, result: Any, *, tolerance: float = 1e-3) -> Report:
 
 
 def _properties(g: Graph, result: Any, checks: Checks, connected: bool, tolerance: float) -> None:
+    g = g.undirected()  # as those that find communities take it
     label = vertex_field(result, "label", g.num_vertices, "iu")
     count = integer_field(result, "count")
     modularity = number_field(result, "modularity")
@@ -122,8 +124,6 @@ def _properties(g: Graph, result: Any, checks: Checks, connected: bool, toleranc
 
 
 def _check_graph(g: Graph) -> None:
-    if not g.symmetric:
-        raise GraphError("communities are of an undirected graph: fr.from_edges(..., directed=False) makes one")
     if g.weights is None or not g.num_slots:
         return
     if g.min_weight < 0:

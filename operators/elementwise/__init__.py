@@ -1,1 +1,1 @@
-"""The operators that process elements one by one: Compute, Filter, Reduce, Split."""
+"""The operators that process elements one by one: Compute, Filter, Put, Reduce, Split."""

@@ -18,7 +18,6 @@ from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
 from frontier.operators.shared.phases import calling, combining, frontier, identity_of, join_of
 from frontier.operators.shared.reductions import REDUCTIONS
-from frontier.program.order import display_name
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -134,8 +133,8 @@ def filtering(keep: Callee, scanned: bool) -> Callable[..., Any]:
     return phase
 
 
-def splitting(keep: Callee, scanned: bool) -> Callable[..., Any]:
-    """Appends the elements that are kept, and the others to the pile unless it holds them already."""
+def splitting(keep: Callee, scanned: bool, both: bool) -> Callable[..., Any]:
+    """Appends the elements that are kept, or all with ``both``; the others to the pile unless it holds them already."""
     put, end = appending(scanned), ending(scanned)
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, out, pile):
@@ -145,9 +144,10 @@ def splitting(keep: Callee, scanned: bool) -> Callable[..., Any]:
         while first < total:
             for i in range(first, min(first + size, total)):
                 x = i if everything else np.int64(queue[i])
-                if truth(keep(p, C, slot, x, edges)):
+                kept = truth(keep(p, C, slot, x, edges))
+                if both or kept:
                     fill, before = put(C, slot, out, fill, before, x)
-                elif pile.stamps[x] != pile.epoch:
+                if not kept and pile.stamps[x] != pile.epoch:
                     pile.stamps[x] = pile.epoch
                     pile.ids[aside] = x
                     aside += 1
@@ -308,12 +308,11 @@ def lower_split(step: Split, b: Builder, current: FrontierState) -> None:
         keep = calling(b, step.fn, kind, given)
         given["out"], scanned = output(b, current, kind, next_scan)
         given["pile"] = pile(b, step.rest, kind, "local_pile")
-        made = b.kernel(step.fn.__name__, splitting, given, keep=keep, scanned=scanned)
+        made = b.kernel(step.fn.__name__, splitting, given, keep=keep, scanned=scanned, both=step.both)
         held = b.state[f"held:{step.rest}"]
         more = Assign(held, held + Counter("PILE_COUNT"))
         after = [*b.produced(current, kind, next_scan if scanned else ""), more]
-        title = f"split: append elements to keep, and add the others to {display_name(step.rest)}"
-        b.phase(made, after, title, [step.fn], work=b.work_on(current.count, step.fn))
+        b.phase(made, after, step.title(), [step.fn], work=b.work_on(current.count, step.fn))
 
     b.for_kinds(current, emit)
 

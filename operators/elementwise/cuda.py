@@ -19,7 +19,6 @@ from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, pointer
 from frontier.operators.shared.cuda import collecting, keeping, reduce_by
 from frontier.operators.shared.phases import calling, elements
-from frontier.program.order import display_name
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
@@ -79,8 +78,8 @@ def filtering(keep: Callee, big: bool, mode: int) -> Callable[..., Any]:
     return phase
 
 
-def splitting(keep: Callee, big: bool, mode: int) -> Callable[..., Any]:
-    """Appends the elements that are kept, and the others to the pile unless it holds them already."""
+def splitting(keep: Callee, big: bool, mode: int, both: bool) -> Callable[..., Any]:
+    """Appends the elements that are kept, or all with ``both``; the others to the pile unless it holds them already."""
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, out, pile):
         lane = w & 31
@@ -93,9 +92,10 @@ def splitting(keep: Callee, big: bool, mode: int) -> Callable[..., Any]:
                 i = first + 32 * u + lane
                 if i < total:
                     x = element_at(queue, everything, i)
-                    if truth(keep(p, C, slot, x, edges)):
+                    kept = truth(keep(p, C, slot, x, edges))
+                    if both or kept:
                         accepted = marked(accepted, u)
-                    elif pile.stamps[x] != pile.epoch:
+                    if not kept and pile.stamps[x] != pile.epoch:
                         pile.stamps[x] = pile.epoch
                         aside = marked(aside, u)
             append_chunk(C, slot, big, out.queue, out.scan, mode, out.degrees, queue, everything, first, accepted)
@@ -242,11 +242,10 @@ def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
         keep = calling(b, step.fn, kind, given)
         given["out"], next_scan = queue_of(b, current, kind, after)
         given["pile"] = pile(b, step.rest, kind)
-        made = b.kernel(step.fn.__name__, splitting, given, keep=keep, **appending(b, next_scan))
+        made = b.kernel(step.fn.__name__, splitting, given, keep=keep, both=step.both, **appending(b, next_scan))
         held = b.state[f"held:{step.rest}"]
         nodes = [*b.produced(current, kind, next_scan), Assign(held, held + Counter("PILE_COUNT"))]
-        title = f"split: append elements to keep, and add the others to {display_name(step.rest)}"
-        b.phase(made, nodes, title, [step.fn])
+        b.phase(made, nodes, step.title(), [step.fn])
 
     b.for_kinds(current, emit)
 

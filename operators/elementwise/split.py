@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from frontier.functors.functor import arguments
 from frontier.operators.shared.kernels import kernels
 from frontier.program.frontiers import Frontier
+from frontier.program.order import display_name
 from frontier.program.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Split(Operator):
     exchanges_inside = True
     once_each = True
     divides = True
+    both = False
 
     def __init__(
         self, fn: Functor, rest: str, over: Over = None, schedule: Schedule | None = None
@@ -59,6 +61,11 @@ class Split(Operator):
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.rest, ("pile",), "rest")
+
+    def title(self) -> str:
+        """What the step's phase is called."""
+        what = "put: add all" if self.both else "split: append elements to keep, and add the others"
+        return f"{what} to {display_name(self.rest)}"
 
     def interpret(self, context: Context, f: Frontier) -> Frontier:
         """Run on the python backend."""
