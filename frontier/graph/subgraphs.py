@@ -98,10 +98,11 @@ def undirected(graph: Graph, duplicates: str) -> Graph:
     weights = top.weights
     if weights is None and added:
         weights = memory.full(graph.num_slots, 1, np.int64)
-    return from_edges(
+    made = from_edges(
         graph.sources, graph.targets, weights, num_vertices=graph.num_vertices, duplicates=duplicates,
         labels=top.labels, vertices=top.vertices, edges={} if added else top.edges,
     )  # fmt: skip
+    return made.to(graph.placement)
 
 
 def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> Graph:
