@@ -300,13 +300,19 @@ def _add_one_to_edge(p, edge):
 
 def test_what_cannot_be_a_field_as_it_is(backend: Backend) -> None:
     g = backend(fr.path(4))
-    fixed = np.zeros(4)
-    fixed.flags.writeable = False
-    for values, message in (
-        (np.zeros(3), r"of shape \(3,\), not \(4,\)"), (np.zeros(4, "i4"), "of int32, not float64"),
-        (np.zeros(8)[::2], "not contiguous"), (fixed, "read-only"),
-    ):  # fmt: skip
+    xp = g.placement.memory.xp
+    wrong = [
+        (xp.zeros(3), r"of shape \(3,\), not \(4,\)"), (xp.zeros(4, "i4"), "of int32, not float64"),
+        (xp.zeros(8)[::2], "not contiguous"),
+    ]  # fmt: skip
+    if xp is np:
+        fixed = np.zeros(4)
+        fixed.flags.writeable = False
+        wrong.append((fixed, "read-only"))
+    else:
+        wrong.append((np.zeros(4), "not where the graph lies, cuda"))
+    for values, message in wrong:
         with pytest.raises(fr.FrontierError, match=message):
             fr.Problem(g, x=fr.vertex("float64", values, copy=False))
-    made = np.zeros((4, 2))
+    made = xp.zeros((4, 2))
     assert fr.Problem(g, x=fr.vertex("float64", made, shape=2, copy=False)).x is made
