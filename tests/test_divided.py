@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -564,3 +565,28 @@ def test_graph500_on_processes(count, tmp_path):
     """)  # fmt: skip
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count(f"right {count}") == count, made.stdout
+
+
+# ---- warnings -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["ranks:1", "ranks:3"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_doubts_are_said_as_of_a_whole_graph(place: str, directed: bool, tmp_path: Path) -> None:
+    twice = ([0, 5, 0], [1, 6, 1], [2, 3, 4])
+    with pytest.warns(fr.FrontierWarning, match=r"the edge \(0, 1\), and perhaps others, is given more") as said:
+        fr.from_edges(*twice, placement=place, directed=directed)
+    assert len(said) == 1
+    far = np.arange(0, 9000, 9)
+    with pytest.warns(fr.FrontierWarning, match="1,000 of them occur: the other 7,992 are"):
+        fr.from_edges(far, far[::-1].copy(), placement=place, directed=directed)
+    with pytest.warns(fr.FrontierWarning, match="2 of them occur"):
+        fr.from_edges([9001], [9003], placement=place, directed=directed)
+    name = tmp_path / "g.wel"
+    name.write_text("0 1 2\n5 6 3\n0 1 4\n")
+    with pytest.warns(fr.FrontierWarning, match="is given more than once"):
+        fr.read(name, placement=place, directed=directed)
+    fr.from_edges(*twice, placement=place, duplicates="first")
+    fr.from_edges([0, 5, 0], [1, 6, 1], [2, 3, 2], placement=place)
+    fr.from_edges([9001], [9003], placement=place, num_vertices=10_000)
+    fr.read(name, placement=place, duplicates="sum")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,8 @@ def from_edges(
         options: dict[str, Any] = {"directed": directed, "duplicates": duplicates or "first", "self_loops": self_loops}
         with there.backend.telling():  # all others, which wait to build the graph, what is wrong here
             shares, more = _shares(src, dst, weights, num_vertices, labels, vertices, edges, parts, options)
+        unsaid = {"duplicates": duplicates, "gaps": num_vertices if labels is None else labels}
+        shares = replace(shares, doubts=frozenset(name for name, said in unsaid.items() if said is None))
         divided: Graph = there.backend.build(shares, there, **more, **options)
         return divided
     check_choice("duplicates", "first" if duplicates is None else duplicates, DUPLICATES)

@@ -7,7 +7,7 @@ from frontier.graph.build_arrays import Rows
 from frontier.graph.topology import Array
 from frontier.memory.base import Memory
 
-__all__ = ["warn_of_duplicates", "warn_of_gaps"]
+__all__ = ["GAPS_FROM", "ONE_IN", "say_gaps", "warn_of_duplicates", "warn_of_gaps"]
 
 #: From so many vertices on, ids of which at most one in so many occurs are probably no numbering. Below, little is
 #: lost, and samples with ids like 0, 5 and 900 are common. Few graphs have so few vertices with edges: of R-MAT graphs
@@ -33,6 +33,11 @@ def warn_of_gaps(memory: Memory, rows: Rows, directed: bool) -> None:
     n = len(rows.offsets) - 1
     if n < GAPS_FROM or (few := n // ONE_IN) < (found := _vertices_with_edges(memory, rows, directed, few)):
         return
+    say_gaps(n, found)
+
+
+def say_gaps(n: int, found: int) -> None:
+    """Warn that of n ids so few occur."""
     warn(
         f"ids go up to {n - 1:,}, and {found:,} of them occur: the other {n - found:,} are vertices without edges; "
         "labels=True numbers the vertices that occur, and num_vertices= says that the others are meant"

@@ -56,6 +56,9 @@ class Shares:
         Called with the number of edges that there are together; raises an error if that is wrong.
     make_on : callable, optional
         ``make_on(memory, lo, hi)``: what ``make`` returns, made in the memory of a GPU.
+    doubts : set of str
+        What nobody has said how it is meant, so that there may be warnings: ``"duplicates"`` of different weights, and
+        ``"gaps"`` between ids.
     offsets : callable, optional
         Returns where the edges of each vertex begin, and how many edges there are in all, if these are sorted by
         source. Not called after ``done``.
@@ -74,6 +77,7 @@ class Shares:
     make_on: Callable[[Memory, int, int], Piece] | None = None
     done: Callable[[], None] | None = None
     offsets: Callable[[], Array] | None = None
+    doubts: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, whole: Piece, num_vertices: int | None, alone: bool) -> Shares:

@@ -90,11 +90,13 @@ def graph_in_parts(
     if names is not None and (len(names) < shares.least if count is None else len(names) != count):
         return None  # which is refused
     keeps = found.keeps and (kind or not found.directed)
+    unsaid = duplicates is None and not keeps
     if parts and shares.both_ways:
         return None  # in one process's file an edge may be there from one end only
     shares = replace(
         shares, num_vertices=count if names is None else len(names), alone=parts,
         name=None if parts else (os.path.basename(name), shares.count),
+        doubts=frozenset(doubt for doubt, here in (("duplicates", unsaid), ("gaps", count is None)) if here),
     )  # fmt: skip
     return partial(
         there.backend.build, shares, there, directed=kind, duplicates=duplicates or ("keep" if keeps else "first"),

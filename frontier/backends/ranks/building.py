@@ -25,6 +25,7 @@ from frontier.backends.ranks.counting import Counts, Known, sorted_out
 from frontier.backends.ranks.own_rows import OwnRows, Rows
 from frontier.backends.ranks.rounds import common, met, sendable
 from frontier.errors import FrontierError, GraphError
+from frontier.graph.doubts import GAPS_FROM, ONE_IN, say_gaps, warn_of_duplicates
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 
@@ -39,6 +40,9 @@ PIECES, LEAST = 256, 1 << 11
 
 #: With many ranks, a share is made in so many pieces for each.
 _PIECES_EACH = 64
+
+#: Vertices of which is counted at a time how many have edges.
+_COUNTED = 1 << 16
 
 #: What a rank has instead of edges that are wrong.
 _NOTHING = Piece(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -55,8 +59,10 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
     finally:
         if shares.done is not None:
             shares.done()
-    _sort(rows, comm, duplicates)
+    _sort(rows, comm, duplicates, "duplicates" in shares.doubts)
     made = rows.finished(comm)
+    if shares.doubts:
+        _warn(shares, rows, made, comm, directed)
     if not directed and shares.both_ways:
         check_both_ways(made, comm)
     return made
@@ -77,10 +83,38 @@ def agree(comm: Communicator, given: tuple[Any, ...] | Exception) -> None:
             ))  # fmt: skip
 
 
-def _sort(rows: Rows, comm: Communicator, duplicates: str) -> None:
+def _warn(shares: Shares, rows: Rows, made: OwnRows, comm: Communicator, directed: bool) -> None:
+    """Warn, on one rank, of edges that may not be meant as they are taken; all call this together."""
+    differ = [each for each in comm.gather(rows.differ) if each is not None]
+    gaps = ids_with_gaps(comm, made, directed) if "gaps" in shares.doubts else None
+    if comm.rank == 0 and differ:
+        source, target = differ[0]
+        warn_of_duplicates(source, target, None)
+    if comm.rank == 0 and gaps is not None:
+        say_gaps(len(made.offsets) - 1, gaps)
+
+
+def ids_with_gaps(comm: Communicator, made: OwnRows, directed: bool) -> int | None:
+    """How many ids occur, if that is less than one in four."""
+    n = len(made.offsets) - 1
+    if n < GAPS_FROM:
+        return None
+    offsets = made.offsets
+    cuts = [*range(0, n, _COUNTED), n]  # some at a time, for a rank has little memory beside its part
+    found = sum(int(np.count_nonzero(offsets[lo + 1 : hi + 1] != offsets[lo:hi])) for lo, hi in itertools.pairwise(cuts))
+    if directed and found <= n // ONE_IN:
+        occurs = offsets[1:] != offsets[:-1]
+        occurs[made.targets[slice(*(int(offsets[at]) for at in made.own))]] = True
+        for bits in comm.gather(np.packbits(occurs)):
+            occurs |= np.unpackbits(bits, count=n).view(bool)
+        found = int(np.count_nonzero(occurs))
+    return found if found <= n // ONE_IN else None
+
+
+def _sort(rows: Rows, comm: Communicator, duplicates: str, watch: bool) -> None:
     """Sort the rows of each rank; one that has refused duplicates tells the others."""
     if duplicates != "error":
-        rows.sort(duplicates)
+        rows.sort(duplicates, watch)
         return
     failed = None
     try:

@@ -85,6 +85,8 @@ class Rows:
         del own
         self._cursor = self._begins[:-1].copy()
         self._arrays = [reserved(room, dtype) for dtype in (ids, *dtypes.values())]
+        #: The ends of an edge that is there several times, with different weights, if that was asked for.
+        self.differ: tuple[int, int] | None = None
         self._own = [array[self._base : self._base + int(self._begins[-1])] for array in self._arrays]
 
     def put(self, piece: tuple[Array, ...]) -> None:
@@ -93,9 +95,13 @@ class Rows:
         for own, values in zip(self._own, piece[1:], strict=True):
             scatter(own, at, values)
 
-    def sort(self, duplicates: str) -> None:
-        """Sort the rows, and resolve duplicates; the only step that may find what is wrong on one rank alone."""
+    def sort(self, duplicates: str, watch: bool = False) -> None:
+        """Sort the rows, and resolve duplicates; the only step that may find what is wrong on one rank alone.
+
+        ``watch``: note an edge, :attr:`differ`, of which there are duplicates of different weights.
+        """
         del self._cursor
+        self._watch = watch
         self._degree, self._loops = self._sorted(duplicates)
 
     def finished(self, comm: Communicator) -> OwnRows:
@@ -128,7 +134,10 @@ class Rows:
             rows = sorted_rows(
                 np.repeat(ids, np.diff(self._begins[begin : end + 1])), targets[lo:hi], self._n, duplicates=allowed,
                 weights=None if weights is None else weights[lo:hi], need_order=bool(columns), num_sources=end - begin,
+                watch=self._watch and weights is not None,
             )  # fmt: skip
+            if rows.differ is not None:
+                self.differ, self._watch = (rows.differ[0] + self._first + begin, rows.differ[1]), False
             degree[begin:end] = np.diff(rows.offsets)
             there = slice(filled, filled + len(rows.targets))
             filled = there.stop
