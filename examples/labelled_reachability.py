@@ -1,0 +1,103 @@
+"""Reachability by paths whose edge labels match a pattern, by a search in the product with an automaton.
+
+    python examples/labelled_reachability.py [--backend cpu|python|cuda] [GRAPH]
+
+Edges are walks, rides on a train, or flights. Allowed are journeys that begin and end with any number of walks and have
+at most one train journey, of any number of rides, in between; in letters w* t* w*. An automaton reads the labels of a
+path. Its product with the graph has a vertex for each vertex and state, and a plain search of the product answers the
+question. GRAPH is a file with edge weights that ``fr.read`` knows: labels are the weights modulo 3. The default is
+Zachary's karate club.
+"""
+
+import argparse
+
+import numpy as np
+
+import frontier as fr
+
+WALK, TRAIN, FLIGHT = 0, 1, 2
+#: Where each state leads by each label, -1: nowhere. State 0: no train yet; 1: on a train; 2: walking again.
+LEADS = np.array([[0, 1, -1], [2, 1, -1], [2, -1, -1]])
+STATES = len(LEADS)
+
+
+def product(g, label):
+    """The product: vertex v * STATES + state, and an edge for each edge of g and each state from which it leads on."""
+    state = np.arange(STATES)
+    leads = LEADS[:, label].T
+    src = g.sources[:, None] * STATES + state
+    dst = g.targets[:, None] * STATES + leads
+    return fr.from_edges(
+        src[leads >= 0], dst[leads >= 0], num_vertices=g.num_vertices * STATES, directed=True, duplicates="first"
+    )
+
+
+def visit(p, src, dst):
+    """Number a vertex of the product that was not seen before; true for one of the calls that do."""
+    return fr.atomic_cas(p.length, dst, -1, p.steps) == -1
+
+
+def unseen(p, dst):
+    """Whether a vertex of the product was not seen before."""
+    return p.length[dst] == -1
+
+
+class Journeys(fr.Enactor):
+    """A breadth-first search."""
+
+    loop = fr.Loop(fr.Advance(visit, where=unseen, unique="claimed"), over="source", count="steps")
+
+
+def journeys(g, label, source, backend):
+    """Number of edges of the shortest journey from the source to every vertex, -1 if there is none; array of int64."""
+    p = fr.Problem(
+        product(g, label).to(backend),
+        length=fr.vertex("int64", -1),
+        steps=fr.scalar("int64"),
+        source=fr.scalar("int64", source * STATES),
+    )
+    p.length[source * STATES] = 0
+    Journeys(p).run()
+    by_state = np.array(p.length.tolist()).reshape(-1, STATES)
+    shortest = np.where(by_state >= 0, by_state, by_state.max() + 1).min(axis=1)
+    return np.where((by_state >= 0).any(axis=1), shortest, -1)
+
+
+def journeys_one_by_one(g, label, source):
+    """The same without the automaton: a search of pairs of a vertex and the kinds of edges used so far, in order."""
+    offsets, targets = g.offsets.tolist(), g.targets.tolist()
+    seen, level, length = {(source, "w")}, [(source, "w")], [-1] * g.num_vertices
+    steps = 0
+    while level:
+        for v, _ in level:
+            length[v] = steps if length[v] < 0 else length[v]
+        found = {
+            (targets[e], past if past.endswith("wtf"[label[e]]) else past + "wtf"[label[e]])
+            for v, past in level
+            for e in range(offsets[v], offsets[v + 1])
+        }
+        level = [pair for pair in found - seen if pair[1] in ("w", "wt", "wtw")]
+        seen |= found
+        steps += 1
+    return length
+
+
+def main(arguments=None):
+    """Find the journeys, check them, and print how many vertices they reach."""
+    parser = argparse.ArgumentParser(description="reachability by paths whose labels match a pattern")
+    parser.add_argument("--backend", default="cpu", help="where it runs, as Graph.to takes it")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH")
+    options = parser.parse_args(arguments)
+    g = fr.read(options.graph) if options.graph else fr.karate(weights=(1, 100), seed=1)
+
+    label = g.weights.astype(np.int64) % 3
+    length = journeys(g, label, 0, options.backend)
+    assert length.tolist() == journeys_one_by_one(g, label.tolist(), 0)
+    every = (fr.bfs(g, 0).level >= 0).sum()
+    print(f"{(length >= 0).sum()} of {every} vertices are reached without a flight or a second train;")
+    print(f"the longest journey takes {length.max()} edges")
+    return length
+
+
+if __name__ == "__main__":
+    main()
