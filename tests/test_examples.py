@@ -16,7 +16,7 @@ import frontier as fr
 from frontier.memory import detection
 
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
-LONG = ("pagerank", "betweenness", "sssp", "reuse", "hits")
+LONG = ("pagerank", "betweenness", "sssp", "reuse", "hits", "influence")
 SLOW = pytest.mark.unsimulated("hundreds of passes")
 #: Those that compare with something that only a connected graph has, or take a long time on others.
 CONNECTED = ("bfs", "sssp", "components", "pagerank", "betweenness", "reuse", "hits")
