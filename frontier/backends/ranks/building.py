@@ -101,7 +101,7 @@ def ids_with_gaps(comm: Communicator, made: OwnRows, directed: bool) -> int | No
         return None
     offsets = made.offsets
     cuts = [*range(0, n, _COUNTED), n]  # some at a time, for a rank has little memory beside its part
-    found = sum(int(np.count_nonzero(offsets[lo + 1 : hi + 1] != offsets[lo:hi])) for lo, hi in itertools.pairwise(cuts))
+    found = sum(int((offsets[lo + 1 : hi + 1] != offsets[lo:hi]).sum()) for lo, hi in itertools.pairwise(cuts))
     if directed and found <= n // ONE_IN:
         occurs = offsets[1:] != offsets[:-1]
         occurs[made.targets[slice(*(int(offsets[at]) for at in made.own))]] = True
