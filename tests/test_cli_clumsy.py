@@ -34,6 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "dir.csv").mkdir()
     (tmp_path / "ok.csv").write_text("source,target,weight\n0,1,2\n1,2,3\n")
     (tmp_path / "names.csv").write_text("source,target,weight\nalice,bob,2\nbob,carol,3\nlone,,\n")
+    (tmp_path / "rows.csv").write_text("alice,bob,2\nbob,carol,3\n")
     return tmp_path
 
 
@@ -74,7 +75,8 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str, status: int = 2) ->
         ("info ok.csv --format xml", "no format 'xml'"),
         ("info ok.csv --format gr", "expected 'p sp VERTICES ARCS'"),
         ("bfs ok.csv --source 99", "no vertex 99: vertices are 0 to 2"),
-        ("bfs names.csv", "--labels"),
+        ("bfs rows.csv", "--labels"),
+        ("bfs names.csv --source 0", "no vertex '0': the labels are strings"),
         ("bfs names.csv --labels --source eve", "no vertex 'eve'"),
         ("bfs names.csv --labels --source 0", "no vertex '0': the labels are strings"),
         ("shortest_path names.csv --labels --target 1", "no vertex '1'"),

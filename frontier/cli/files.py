@@ -143,11 +143,17 @@ def _is_too_large(arguments: argparse.Namespace) -> bool:
 
     if arguments.to is not None or not is_stored(arguments.out) or is_stored(arguments.graph):
         return False
-    if arguments.labels or arguments.header is not None or arguments.weights is not None or arguments.graph == "-":
+    if _reads_table(arguments) or arguments.weights is not None or arguments.graph == "-":
         return False
     if arguments.format is None and arguments.graph.partition(":")[0] in graphs.KINDS:
         return False
     return is_too_large(arguments.graph, arguments.format, arguments.directed, arguments.weight)
+
+
+def _reads_table(arguments: argparse.Namespace) -> bool:
+    """Whether there are options that say how a table is read, which is not done part by part."""
+    ends = arguments.source_column, arguments.target_column
+    return arguments.labels or arguments.header is not None or any(each is not None for each in ends)
 
 
 def _convert_in_parts(arguments: argparse.Namespace) -> int:
@@ -158,8 +164,8 @@ def _convert_in_parts(arguments: argparse.Namespace) -> int:
 
     if not is_stored(arguments.out) or arguments.graph.partition(":")[0] in graphs.KINDS or arguments.graph == "-":
         raise UsageError("--memory is for a file that becomes a Frontier graph: convert edges.el graph.frontier")
-    if arguments.labels or arguments.header is not None:
-        raise UsageError("--memory does not go with --labels and --header")
+    if _reads_table(arguments):
+        raise UsageError("--memory does not go with --labels, --header, --source-column and --target-column")
     in_parts(
         arguments.graph, arguments.out, memory=arguments.memory, format=arguments.format, directed=arguments.directed,
         weight=arguments.weight,

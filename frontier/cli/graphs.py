@@ -103,6 +103,11 @@ def add_reading_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--weight", metavar="COLUMN", help="the column of an edge list that holds the weights (default: one called so)"
     )
+    for end in ("source", "target"):
+        parser.add_argument(
+            f"--{end}-column", metavar="COLUMN", help=f"the column of an edge list that holds the {end}s of edges "
+            "(default: one called so); the first line then names the columns",
+        )  # fmt: skip
     add_making_arguments(parser)
 
 
@@ -182,6 +187,8 @@ def load(
     if _is_made(arguments):
         if arguments.labels or arguments.header is not None:
             raise UsageError(f"--labels and --header are for files, and {spec} is made")
+        if arguments.source_column is not None or arguments.target_column is not None:
+            raise UsageError(f"--source-column and --target-column are for files, and {spec} is made")
         if arguments.weight is not None:
             raise UsageError(f"--weight names a column of a file, and {spec} is made: --weights LOW:HIGH draws weights")
         weights = drawn_weights(arguments, needs_weights)
@@ -214,6 +221,8 @@ def load(
         labels=True if arguments.labels else None,
         header=arguments.header,
         weight=arguments.weight,
+        source=arguments.source_column,
+        target=arguments.target_column,
         placement=placement if placement is not None and placement.divides and not arguments.labels else None,
     )
 

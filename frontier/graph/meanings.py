@@ -51,37 +51,57 @@ def counts_rows(name: str) -> bool:
     return not name.strip() or re.fullmatch(r"Unnamed: \d+|__index_level_\d+__", name.strip()) is not None
 
 
-def columns_of(names: list[str], weight: str | bool | None = None) -> Columns:
+def columns_of(
+    names: list[str], weight: str | bool | None = None, source: str | None = None, target: str | None = None
+) -> Columns:
     """Which column is which, by their names.
 
     Where the names of ends are not known, the first two columns are the ends, or the one beside an end that is known;
     row numbers are none. A column is the weight only if it is called so. ``weight`` says which it is instead, or, as
-    False, that none is.
+    False, that none is; ``source`` and ``target`` say which are the ends.
 
     Raises
     ------
     GraphError
-        There is no column called ``weight``.
+        There is no column called like that, or one is to be two things.
     """
     known = [plain(name) for name in names]
-    free = [i for i, name in enumerate(names) if not counts_rows(name)]
-    asked = None
-    if isinstance(weight, str):
-        called = [name or f"column{i}" for i, name in enumerate(names)]
-        if weight not in called:
-            raise GraphError(f"weight={weight!r}: there is no such column, but {', '.join(map(repr, called))}")
-        asked = called.index(weight)
-        free = [i for i in free if i != asked]
-    src = next((known.index(name) for name in SOURCES if name in known and known.index(name) != asked), None)
-    dst = next((known.index(name) for name in TARGETS if name in known and known.index(name) != asked), None)
+    asked = _asked(names, {"source": source, "target": target, "weight": weight})
+    taken = {*asked.values()}
+    src, dst = asked.get("source"), asked.get("target")
+    fixed = src is not None or dst is not None
+    weights = {i for i, name in enumerate(known) if fixed and name in (*WEIGHTS, *QUANTITIES)} | {asked.get("weight")}
+    free = [i for i, name in enumerate(names) if i in (src, dst) or not (counts_rows(name) or i in weights)]
+    if src is None:
+        src = next((known.index(name) for name in SOURCES if name in known and known.index(name) not in taken), None)
+    if dst is None:
+        dst = next((known.index(name) for name in TARGETS if name in known and known.index(name) not in taken), None)
     if src is None or dst is None:
-        src, dst = _beside(src, dst, free if len(free) > 1 else [*range(len(names))])
+        free = free if len(free) > 1 else [*range(len(names))]
+        src, dst = _beside(src, dst, free, fixed)
     others = {name or f"column{i}": i for i, name in enumerate(names) if i not in (src, dst)}
-    made = Columns(src, dst, asked, others)
+    made = Columns(src, dst, asked.get("weight"), others)
     if weight is None or weight is True:
         _find_weight(made, known)
     made.others = {name: i for name, i in others.items() if i != made.weight}
     return made
+
+
+def _asked(names: list[str], wanted: Mapping[str, Any]) -> dict[str, int]:
+    """The places of columns that arguments name."""
+    called = [name or f"column{i}" for i, name in enumerate(names)]
+    found: dict[str, int] = {}
+    for what, name in wanted.items():
+        if not isinstance(name, str):
+            continue
+        if name not in called:
+            raise GraphError(f"{what}={name!r}: there is no such column, but {', '.join(map(repr, called))}")
+        at = called.index(name)
+        before = next((other for other, place in found.items() if place == at), None)
+        if before is not None:
+            raise GraphError(f"{before}= and {what}= are two columns, and both are {name!r}")
+        found[what] = at
+    return found
 
 
 def called(names: list[str], known: tuple[str, ...]) -> str | None:
@@ -96,12 +116,14 @@ def weight_of(names: list[str]) -> str | None:
     return called(names, WEIGHTS) or (quantities[0] if len(quantities) == 1 else None)
 
 
-def _beside(src: int | None, dst: int | None, free: list[int]) -> tuple[int, int]:
-    """The ends, of which one may be known: the other is next to it."""
-    if src is not None and src in free and free[-1] != src:
-        return src, free[free.index(src) + 1]
-    if dst is not None and dst in free and free[0] != dst:
-        return free[free.index(dst) - 1], dst
+def _beside(src: int | None, dst: int | None, free: list[int], fixed: bool) -> tuple[int, int]:
+    """The ends, of which one may be known: the other is next to it; ``fixed``: the known one stays in any case."""
+    if src is not None and src in free and (fixed or free[-1] != src):
+        at = free.index(src)
+        return src, free[at + 1 if at + 1 < len(free) else at - 1]
+    if dst is not None and dst in free and (fixed or free[0] != dst):
+        at = free.index(dst)
+        return free[at - 1 if at else 1], dst
     return free[0], free[1]
 
 

@@ -21,95 +21,42 @@ ways; it is understood wherever it is read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from frontier.errors import GraphError, warn
+from frontier.errors import GraphError
 from frontier.graph.graph import Graph
-from frontier.graph.meanings import SOURCES, TARGETS, Columns, columns_of, plain, type_column, warn_of_doubt
+from frontier.graph.meanings import Columns, type_column
 from frontier.graph.shares import Piece
 from frontier.graph.topology import Array
 from frontier.io import _parse, _table
 from frontier.io._divisible import Divisible, lines_in_parts
-from frontier.io._edges import Edges, Marker, check_weights, graph_edges, is_number, text_rows
-from frontier.io._source import Source, shown
+from frontier.io._edges import Edges, Marker, check_weights, graph_edges, text_rows
+from frontier.io._head import TABLES, Head, head_of, usual_columns
+from frontier.io._options import Options
+from frontier.io._source import Source
 
 __all__ = ["divisible", "read", "write"]
 
-_COLUMNS = {"el": 2, "wel": 3}
-_TABLES = ("csv", "tsv")
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
 
-#: Comments that say of all edges whether they are directed, of SNAP, KONECT and Matrix Market, and the word that they
-#: hold if not.
-_SAYINGS = (
-    (re.compile(r"(un)?directed(?:\s+(?:graph|network|edges)\b|\s*$|\s*[:=]\s*(?:yes|true|1)\b)", re.I), "un"),
-    (re.compile(r"(sym|asym|bip)\s+(?:(?:un)?weighted|positive|signed|posweighted|multi\w+|dynamic)\b"), "sym"),
-    (re.compile(r"matrixmarket\s+matrix\s+\w+\s+\w+\s+([\w-]+)\s*$", re.I), "symmetric"),
-)
-_NODES = re.compile(r"\bnodes\s*[:=]\s*(\d[\d,]{0,17})(?![\d.])", re.I)
-
-
-@dataclass
-class _Head:
-    """What stands before the edges, and what the first of them looks like."""
-
-    marker: Marker
-    marked: bool = False
-    columns: Columns | None = None  # as a line of names says
-    known: bool = False  # whether the names say which column is which
-    directed: bool | None = None  # as their names say
-    told: bool | None = None  # as a comment says
-    nodes: int | None = None  # as a comment says
-    third: str | None = None  # what a third column of numbers is called that is no weight
-    vertices: int = 0  # as lines with one vertex say
-    first: str | None = None
-    delimiter: str | None = None
-
-    @property
-    def says_enough(self) -> bool:
-        """Whether there may be no edges."""
-        return self.marked or self.known or self.vertices > 0
-
-
-def read(
-    source: Source, suffix: str, names: bool = False, header: bool | None = None, weight: str | bool | None = None,
-    directed: bool | None = None,
-) -> Edges:  # fmt: skip
-    """Read an edge list.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    suffix : str
-        Which of the formats it has.
-    names : bool
-        Whether the ends of edges are names.
-    header : bool, optional
-        Whether the first line names the columns; by default, if it looks so.
-    weight : str or False, optional
-        The column that holds the weights, or that none does.
-    directed : bool, optional
-        Whether the graph will be directed, whatever the file says.
-    """
-    head = _head(source, suffix, names, header, weight)
+def read(source: Source, suffix: str, options: Options) -> Edges:
+    """Read an edge list; ``suffix`` is which of the formats it has."""
+    head = head_of(source, suffix, options)
     if head.first is None and not head.says_enough:
         source.fail(None, "an edge", "the end of the file")
-    columns = head.columns or _usual(head, suffix, names)
+    columns, names = head.columns or usual_columns(head, suffix), head.names
     if names or not _simple(columns, head):
         found = _table.read(source, columns, head.delimiter, names)
     else:
         found = _numbers(source, columns, head)
-    found.directed = _directed(head, directed, found.edges)
+    found.directed = _directed(head, options.directed, found.edges)
     found.nodes = head.nodes
-    if weight is False and head.columns is None:
+    if options.weight is False and head.columns is None:
         found.weights = None
     return found
 
 
-def _directed(head: _Head, wanted: bool | None, edges: dict[str, Array]) -> bool:
+def _directed(head: Head, wanted: bool | None, edges: dict[str, Array]) -> bool:
     """Whether edges are directed: as our own comment says, a column of types, another comment, or the names of ends.
 
     Where the user says what is ``wanted``, a column and comments of others count for nothing.
@@ -120,34 +67,31 @@ def _directed(head: _Head, wanted: bool | None, edges: dict[str, Array]) -> bool
     return next((each for each in said if each is not None), True)
 
 
-def divisible(
-    source: Source, suffix: str, header: bool | None = None, weight: str | bool | None = None,
-    directed: bool | None = None,
-) -> Divisible | None:  # fmt: skip
+def divisible(source: Source, suffix: str, options: Options) -> Divisible | None:
     """How several processes can read the lines of an edge list; None if they cannot."""
-    head = _head(source, suffix, names=False, header=header, weight=weight)
-    columns = head.columns or _usual(head, suffix, names=False)
-    if not _simple(columns, head) or (head.first is None and not head.says_enough):
+    head = head_of(source, suffix, options)
+    columns = head.columns or usual_columns(head, suffix)
+    if head.names or not _simple(columns, head) or (head.first is None and not head.says_enough):
         return None
-    limit = head.marker.vertices
+    limit, weighted = head.marker.vertices, head.columns is not None or options.weight is not False
 
     def made(part: Source) -> Piece:
         rows = _parse.rows(part, columns=columns.count, comments="#%", limit=limit, names=True, third=head.third)
         if head.third is not None and rows.weights is not None:
             return Piece(rows.src, rows.dst, None, {head.third: rows.weights})
-        return Piece(rows.src, rows.dst, None if head.columns is None and weight is False else rows.weights)
+        return Piece(rows.src, rows.dst, rows.weights if weighted else None)
 
-    return Divisible(lines_in_parts(source, made, limit, least=head.vertices), _directed(head, directed, {}))
+    return Divisible(lines_in_parts(source, made, limit, least=head.vertices), _directed(head, options.directed, {}))
 
 
-def _simple(columns: Columns, head: _Head) -> bool:
+def _simple(columns: Columns, head: Head) -> bool:
     """Whether lines hold source, target and perhaps a weight, or another number, in this order."""
     if head.third is not None:
         return True
     return (columns.source, columns.target, columns.weight) in ((0, 1, None), (0, 1, 2)) and not columns.others
 
 
-def _numbers(source: Source, columns: Columns, head: _Head) -> Edges:
+def _numbers(source: Source, columns: Columns, head: Head) -> Edges:
     limit = head.marker.vertices
     rows = _parse.rows(source, columns=columns.count, comments="#%", limit=limit, names=True, third=head.third)
     count = limit
@@ -157,122 +101,6 @@ def _numbers(source: Source, columns: Columns, head: _Head) -> Edges:
     if head.third is not None and rows.weights is not None:
         made.weights, made.edges = None, {head.third: rows.weights}
     return made
-
-
-def _usual(head: _Head, suffix: str, names: bool) -> Columns:
-    """What a file without names of columns holds."""
-    count = _COLUMNS.get(suffix)
-    if count is None and head.marker.weighted is not None:
-        count = 3 if head.marker.weighted else 2
-    if count is None:
-        first = head.first or ""  # in which names may hold blanks, and between quotes anything
-        count = 2 if len(_table.cells(first, head.delimiter) if names else _words(first)) <= 2 else 3
-    return Columns(weight=2 if count == 3 else None)
-
-
-def _words(line: str) -> list[str]:
-    return line.replace(",", " ").replace(";", " ").split()
-
-
-def _head(
-    source: Source, suffix: str, names: bool, header: bool | None, weight: str | bool | None
-) -> _Head:
-    """Read what stands before the edges; the first edge stays in the file."""
-    head, beginning = _Head(Marker()), True
-    while (line := source.readline()) is not None:
-        text = line.decode("utf-8", "replace")
-        words = _words(text)
-        if not words:
-            continue
-        if words[0][0] in "#%":
-            marker = Marker.parse(line)
-            if marker is not None:
-                head.marker, head.marked = marker, True
-            else:
-                _listen(head, source.path, text)
-            continue
-        delimiter = _table.delimiter_of(text, suffix)
-        cells = _table.cells(text, delimiter)
-        if beginning and header is not False and _names_columns(cells, suffix, names, header):
-            head.columns = _named(source, cells, weight)
-            ends = [cells[at] for at in (head.columns.source, head.columns.target)]
-            head.known = plain(ends[0]) in SOURCES and plain(ends[1]) in TARGETS
-            head.directed = None if [end.lower() for end in ends] != ["u", "v"] else False
-            head.delimiter = delimiter
-        elif not names and suffix in _TABLES and _is_lone(cells):
-            head.vertices = max(head.vertices, int(cells[0]) + 1)
-        else:
-            source.put_back(line)
-            head.first = text
-            if head.columns is None or len(_table.cells(text, head.delimiter)) < head.columns.count:
-                head.delimiter = delimiter
-            break
-        beginning = False
-    if head.columns is None:
-        if isinstance(weight, str):
-            source.fail(None, f"a line of names of columns, one of them weight={weight!r}", shown(head.first))
-        return head
-    _third(head)
-    if weight is None:
-        warn_of_doubt(source.path, head.columns)
-    return head
-
-
-def _names_columns(cells: list[str], suffix: str, names: bool, header: bool | None) -> bool:
-    """Whether a first line names columns."""
-    if header:
-        return True
-    known = [*map(plain, cells)]
-    if any(name in known for name in SOURCES) and any(name in known for name in TARGETS):
-        return True
-    # where ids are numbers this is no edge
-    return suffix in _TABLES and not names and len(cells) > 1 and not any(is_number(cell.encode()) for cell in cells)
-
-
-def _named(source: Source, cells: list[str], weight: str | bool | None) -> Columns:
-    if len(cells) < 2:
-        source.fail(None, "the names of two columns or more", repr(cells[0]))
-    twice = [cell for cell in cells if cell and cells.count(cell) > 1]
-    if twice:
-        source.fail(None, "another name for each column", f"two that are called {twice[0]!r}")
-    return columns_of(cells, weight)
-
-
-def _third(head: _Head) -> None:
-    """Note a third column of numbers that is not called like weights, as which it might be meant."""
-    columns = head.columns
-    assert columns is not None
-    if columns.weight is not None or len(columns.others) != 1:
-        return
-    name, at = next(iter(columns.others.items()))
-    row = [] if head.first is None else _table.cells(head.first, head.delimiter)
-    if len(row) > at and is_number(row[at].encode()):
-        columns.doubt = [name]
-        if (columns.source, columns.target, at) == (0, 1, 2):
-            head.third = name
-
-
-def _listen(head: _Head, path: str, comment: str) -> None:
-    """Take from a comment before the edges what it says of them."""
-    text = comment.strip().lstrip("#%").strip()
-    for pattern, word in _SAYINGS:
-        match = pattern.match(text)
-        if match is not None and head.told is None:
-            head.told = (match[1] or "").lower() != word
-            if match[1] == "bip":
-                warn(
-                    f"{path}: the two sides of a bipartite graph of KONECT are numbered apart, so here vertex 1 "
-                    "of one is vertex 1 of the other"
-                )
-    nodes = _NODES.search(text)
-    if nodes is not None and head.nodes is None:
-        head.nodes = int(nodes[1].replace(",", ""))
-
-
-def _is_lone(cells: list[str]) -> bool:
-    """Whether a line holds a vertex and no edge: a source and empty cells."""
-    number = cells[0]
-    return len(cells) > 1 and not any(cells[1:]) and number.isascii() and number.isdigit() and len(number) < 19
 
 
 def write(graph: Graph, path: str, suffix: str) -> Iterator[bytes]:
@@ -285,7 +113,7 @@ def write(graph: Graph, path: str, suffix: str) -> Iterator[bytes]:
     check_weights(weights, path)
     columns = [src, dst, *([] if weights is None else [weights])]
     separator = _SEPARATORS.get(suffix, " ")
-    if suffix in _TABLES:
+    if suffix in TABLES:
         yield _header(graph, columns, separator)
     else:
         yield Marker(graph.num_vertices, graph.directed, weights is not None).line("#")

@@ -29,9 +29,10 @@ from frontier.io._dealing import InEdges, Rows, offsets_of
 from frontier.io._divisible import Divisible
 from frontier.io._folders import HEAD, check_replaceable, replace_folder
 from frontier.io._joined import joined
+from frontier.io._options import Options
 from frontier.io._source import Bar, Source, is_gzipped, opened, worth_showing
 from frontier.io._unfinished import LOCK, NOTE, Unfinished, noted_options
-from frontier.io.formats import FORMATS, Options, format_of
+from frontier.io.formats import FORMATS, format_of
 from frontier.io.stored import SUFFIX, Folder, arrays_noted, is_stored
 from frontier.memory import limits
 from frontier.memory.limits import parsed
@@ -217,7 +218,7 @@ def _divided(
         raise GraphError(f"{name}: num_vertices is for edge lists: {known.name} files say it themselves")
     if weight is not None and not known.lists_edges:
         raise GraphError(f"{name}: weight is for edge lists and Parquet: {known.name} files have no names of columns")
-    options = Options(directed, "keep", "keep", num_vertices, None, weight=weight)
+    options = Options(directed, "keep", "keep", num_vertices, None, weight=weight, infers_labels=True)
     with opened(name) as file:
         found = known.divisible(
             Source(name, file, zipped=False, progress=False), suffix, options

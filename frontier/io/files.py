@@ -20,8 +20,9 @@ from frontier.graph.moving import on_host
 from frontier.io import stored
 from frontier.io._divisible import graph_in_parts, in_parts
 from frontier.io._edges import Edges
+from frontier.io._options import Options
 from frontier.io._source import Source, is_gzipped, opened
-from frontier.io.formats import FORMATS, Format, Options, format_of
+from frontier.io.formats import FORMATS, Format, format_of
 from frontier.memory.placement import Placement
 from frontier.memory.shortage import explained, telling
 
@@ -38,6 +39,8 @@ def read(
     labels: Any = None,
     header: bool | None = None,
     weight: str | bool | None = None,
+    source: str | None = None,
+    target: str | None = None,
     progress: bool | None = None,
     placement: Placement | str | None = None,
     parts: bool = False,
@@ -70,12 +73,16 @@ def read(
     labels : array_like, shape (n,), or bool, optional
         Labels of the vertices. True: the endpoints in an edge list are labels, such as ``alice`` or
         arbitrarily large numbers, and vertices are numbered in the order of their first appearance, as in
-        :func:`frontier.from_edges`.
+        :func:`frontier.from_edges`. Where columns have names, and an end of the first edge is no number, this is so by
+        default; False: ends are ids in any case.
     header : bool, optional
         Whether the first line of an edge list names the columns. Default: decided by its content.
     weight : str or False, optional
         The column of an edge list or a Parquet file that holds the weights; False: none does. Default: the one that is
         called so, see below; a third column without a line of names.
+    source, target : str, optional
+        The columns of an edge list or a Parquet file that hold the ends of edges. The first line of an edge list is
+        then taken for the names of columns. Default: those that are called so, see below.
     progress : bool, optional
         Show a progress bar on stderr. Default: if stderr is a terminal and the file is larger
         than 50 MiB.
@@ -132,10 +139,13 @@ def read(
     """
     there = Placement.parse("cpu" if placement is None else placement)
     named = None if labels is False else labels
-    options = Options(directed, duplicates, self_loops, num_vertices, named, header, weight)
+    options = Options(
+        directed, duplicates, self_loops, num_vertices, named, header, weight, source, target,
+        infers_labels=labels is None and not parts,
+    )  # fmt: skip
     if not hasattr(path, "read") and stored.is_stored(_name(path)) and not parts:
         loops = None if self_loops == "keep" else self_loops
-        given = (format, directed, duplicates, num_vertices, labels, header, loops, weight)
+        given = (format, directed, duplicates, num_vertices, labels, header, loops, weight, source, target)
         return _stored_folder(_name(path), placement, given)
     with there.backend.telling():  # all others, which wait to build the graph, what is wrong here
         make = _maker(path, format, there, options, duplicates, progress, parts)
@@ -187,6 +197,10 @@ def _check_options(known: Format, options: Options, there: Placement, parts: boo
         raise GraphError("header is for edge lists: the others have names of columns nowhere")
     if options.weight is not None and not known.lists_edges:
         raise GraphError("weight is for edge lists and Parquet: the others have names of columns nowhere")
+    if options.names_ends and not known.lists_edges:
+        raise GraphError("source and target are for edge lists and Parquet: the others have names of columns nowhere")
+    if options.names_ends and options.header is False:
+        raise GraphError("source and target name columns, so that the first line is a header: leave out header=False")
     if options.labels is True and not known.lists_edges:
         raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
     if parts and not there.divides:
@@ -317,7 +331,7 @@ def _graph(source: Source, found: Edges, options: Options) -> Graph:
         weights = None if weights is None else np.concatenate((weights, weights[other]))
         columns = {name: np.concatenate((column, column[other])) for name, column in columns.items()}
     count = found.num_vertices if options.num_vertices is None else options.num_vertices
-    if options.labels is True:
+    if options.labels is True or found.labels is not None:
         count = options.num_vertices
     elif count is None and options.labels is None and found.nodes is not None:
         count = _count(source.path, found)

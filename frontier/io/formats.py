@@ -19,22 +19,10 @@ from frontier.graph.graph import Graph
 from frontier.io import dimacs, edge_list, matrix_market, metis, npz, parquet
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
+from frontier.io._options import Options
 from frontier.io._source import Source
 
 __all__ = ["FORMATS", "Format", "Options", "format_of", "register_format"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a graph is made of what a file holds: arguments of :func:`frontier.read`."""
-
-    directed: bool | None
-    duplicates: str | None
-    self_loops: str
-    num_vertices: int | None
-    labels: Any
-    header: bool | None = None
-    weight: str | bool | None = None
 
 
 #: What a reader may find: edges, of which a graph is made; a graph; or the arguments of ``from_csr`` for one.
@@ -57,7 +45,7 @@ class Format:
         ``write(graph, name, suffix)`` gives a function that writes to an open file. What the format cannot hold it
         refuses before, when the file (perhaps a pipe) is not yet open.
     lists_edges : bool
-        Whether it knows ``num_vertices=``, ``labels=True``, ``header=`` and ``weight=``.
+        Whether it knows ``num_vertices=``, ``labels=True``, ``header=``, ``weight=``, ``source=`` and ``target=``.
     divisible : callable, optional
         ``divisible(source, suffix, options)`` gives how several processes can read a file, which is no pipe, together;
         None if they cannot.
@@ -207,16 +195,6 @@ def _pieces(chunks: Iterable[bytes]) -> Callable[[Any], None]:
     return lambda file: file.writelines(itertools.chain([first], rest))
 
 
-def _read_list(source: Source, suffix: str, options: Options) -> Edges:
-    return edge_list.read(source, suffix, options.labels is True, options.header, options.weight, options.directed)
-
-
-def _divisible_list(source: Source, suffix: str, options: Options) -> Divisible | None:
-    return None if options.labels is True else edge_list.divisible(
-        source, suffix, options.header, options.weight, options.directed
-    )
-
-
 def _write_list(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
     return _pieces(edge_list.write(graph, name, suffix))
 
@@ -237,13 +215,13 @@ def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None
 def _read_table(source: Source, suffix: str, options: Options) -> Edges:
     if options.header is not None:
         raise GraphError("header is for text: a Parquet file always names its columns")
-    return parquet.read(source.path, source.seekable(), options.weight, options.directed)
+    return parquet.read(source.path, source.seekable(), options)
 
 
 def _divisible_table(source: Source, suffix: str, options: Options) -> Divisible | None:
     if options.labels is True or options.header is not None or source.zipped:
         return None
-    return parquet.divisible(source.path, source.seekable(), options.weight)
+    return parquet.divisible(source.path, source.seekable(), options)
 
 
 def _write_table(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
@@ -251,11 +229,12 @@ def _write_table(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
 
 
 _add(Format("Matrix Market", ("mtx",), **_text(matrix_market.read, matrix_market.write, matrix_market.divisible)))
-_add(Format("edge list", ("el",), _read_list, _write_list, lists_edges=True, divisible=_divisible_list))
-_add(Format("weighted edge list", ("wel",), _read_list, _write_list, lists_edges=True, divisible=_divisible_list))
-_add(Format(
-    "edge list", ("txt", "tsv", "csv", "edges"), _read_list, _write_list, lists_edges=True, divisible=_divisible_list
-))  # fmt: skip
+for _name, _suffixes in (
+    ("edge list", ("el",)), ("weighted edge list", ("wel",)), ("edge list", ("txt", "tsv", "csv", "edges")),
+):  # fmt: skip
+    _add(Format(
+        _name, _suffixes, edge_list.read, _write_list, lists_edges=True, divisible=edge_list.divisible
+    ))  # fmt: skip
 _add(Format("DIMACS", ("gr",), **_text(dimacs.read, dimacs.write, dimacs.divisible)))
 _add(Format("METIS", ("graph", "metis"), **_text(metis.read, metis.write)))
 _add(Format("NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive))

@@ -25,6 +25,7 @@ from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges, Marker, graph_edges
+from frontier.io._options import Options
 
 __all__ = ["divisible", "read", "write"]
 
@@ -38,24 +39,24 @@ BUFFER = 1 << 17
 _KEY = b"frontier"
 
 
-def read(path: str, file: Any, weight: str | bool | None = None, directed: bool | None = None) -> Edges:
-    """Read a file; ``weight`` is the column of weights, ``directed`` whether edges are, whatever a column says."""
+def read(path: str, file: Any, options: Options) -> Edges:
+    """Read a file."""
     opened = _opened(path, file)
-    marker, columns, names = _head(path, opened, weight)
+    marker, columns, names = _head(path, opened, options)
     with _refusing_damage(path):
         table = opened.read(columns=names)
     arrays = _arrays(path, table)
     src, dst, weights, others = _parts(columns, names, arrays)
     said = marker.directed
-    if said is None and directed is None:
+    if said is None and options.directed is None:
         said = type_column(others)
     return Edges(src, dst, weights, marker.vertices, said is not False, edges=others)
 
 
-def divisible(path: str, file: Any, weight: str | bool | None = None) -> Divisible | None:
+def divisible(path: str, file: Any, options: Options) -> Divisible | None:
     """How several processes can read a file; None if ids are no integers, or a column says what edges are."""
     opened = _opened(path, file)
-    marker, columns, names = _head(path, opened, weight)
+    marker, columns, names = _head(path, opened, options)
     if marker.directed is None and any(name.lower() == "type" for name in columns.others):
         return None
     types = opened.schema_arrow
@@ -140,16 +141,17 @@ def _pyarrow(module: str) -> Any:
         raise GraphError(f"Parquet files need PyArrow ({error}): pip install pyarrow") from None
 
 
-def _head(path: str, opened: Any, weight: str | bool | None) -> tuple[Marker, Columns, list[str]]:
+def _head(path: str, opened: Any, options: Options) -> tuple[Marker, Columns, list[str]]:
     """What the metadata say, the columns, and the names of those that are read: ends, weights, others."""
     said = (opened.schema_arrow.metadata or {}).get(_KEY, b"")
     marker = Marker.parse(b"# frontier: " + said) or Marker()
     every = opened.schema_arrow.names
     if len(every) < 2:
         raise GraphError(f"expected two columns or more, found {len(every)}")
+    weight = options.weight
     if said and weight is None:  # names of columns that we have written have no other meaning
         weight = "weight" if "weight" in every else False
-    columns = columns_of(every, weight)
+    columns = columns_of(every, weight, options.source, options.target)
     if len(columns.others) == 1 and columns.weight is None and not columns.doubt:
         name, at = next(iter(columns.others.items()))
         columns.doubt = [name] if _is_number(opened.schema_arrow.field(every[at]).type) else []
