@@ -15,7 +15,7 @@ import frontier as fr
 
 pytestmark = pytest.mark.usefixtures("reading")
 
-MTX = "%%MatrixMarket matrix coordinate"
+MTX, ARRAY = "%%MatrixMarket matrix coordinate", "%%MatrixMarket matrix array"
 
 # name, text, line, what was expected, what was found
 BAD_TEXT = [
@@ -26,14 +26,22 @@ BAD_TEXT = [
     # Matrix Market: header
     ("g.mtx", "hello\n", 1, "'%%MatrixMarket matrix coordinate FIELD SYMMETRY'", "'hello'"),
     ("g.mtx", "\n", 1, "'%%MatrixMarket matrix coordinate FIELD SYMMETRY'", "the end of the line"),
-    ("g.mtx", "%%MatrixMarket matrix array real general\n2 2\n", 1, "coordinate", "'array'"),
+    ("g.mtx", "%%MatrixMarket matrix sparse real general\n2 2\n", 1, "coordinate or array", "'sparse'"),
     ("g.mtx", f"{MTX} complex general\n1 1 1\n1 1 1 1\n", 1, "pattern, integer or real", "'complex'"),
     ("g.mtx", f"{MTX} real hermitian\n1 1 1\n1 1 1\n", 1, "the symmetry", "'hermitian'"),
     ("g.mtx", f"{MTX} pattern skew-symmetric\n1 1 0\n", 1, "integer or real", "'pattern'"),
     ("g.mtx", f"{MTX} real general\n", 1, "rows, columns and entries", "the end of the file"),
     ("g.mtx", f"{MTX} real general\n%\n2 2\n", 3, "rows, columns and entries", "'2 2'"),
     ("g.mtx", f"{MTX} real general\n2 2 -1\n", 2, "rows, columns and entries", "'2 2 -1'"),
-    ("g.mtx", f"{MTX} real general\n2 3 0\n", 2, "a square matrix", "2 rows and 3 columns"),
+    ("g.mtx", f"{MTX} real symmetric\n2 3 0\n", 2, "a square matrix", "2 rows and 3 columns"),
+    ("g.mtx", f"{MTX} real general\n2 3 1\n3 1 1\n", 2, "a row from 1 to 2", "3 at entry 1"),
+    ("g.mtx", f"{MTX} real general\n3 2 1\n3 3 1\n", 2, "a column from 1 to 2", "3 at entry 1"),
+    ("g.mtx", f"{ARRAY} pattern general\n2 2\n", 1, "integer or real field with array", "'pattern'"),
+    ("g.mtx", f"{ARRAY} real general\n2 2 4\n", 2, "the numbers of rows and columns", "'2 2 4'"),
+    ("g.mtx", f"{ARRAY} real general\n2 2\n1\n0\n1\n", 5, "4 entries, as line 2 says", "after 3"),
+    ("g.mtx", f"{ARRAY} real symmetric\n2 2\n1\n0\n1\n0\n", 2, "3 entries, as this line says", "more"),
+    ("g.mtx", f"{ARRAY} integer general\n1 1\n0.5\n", 2, "integers, as line 1 says", "other numbers"),
+    ("g.mtx", f"{ARRAY} real general\n1 1\nx\n", 3, "a number", "'x'"),
     # Matrix Market: entries
     ("g.mtx", f"{MTX} pattern general\n2 2 2\n1 2\n", 3, "2 entries, as line 2 says", "after 1"),
     ("g.mtx", f"{MTX} pattern general\n2 2 1\n1 2\n2 1\n", 2, "1 entries", "more"),
@@ -77,7 +85,14 @@ BAD_TEXT = [
     ("g.gr", "hello\n", 1, "'p sp VERTICES ARCS'", "'hello'"),
     ("g.gr", "c only\n", 1, "'p sp VERTICES ARCS'", "the end of the file"),
     ("g.gr", "p sp 2\n", 1, "'p sp VERTICES ARCS'", "'p sp 2'"),
-    ("g.gr", "p max 2 1\n", 1, "'p sp VERTICES ARCS'", "'p max 2 1'"),
+    ("g.gr", "p min 2 1\n", 1, "'p sp VERTICES ARCS' (or p max, p edge, p col)", "'p min 2 1'"),
+    ("g.max", "p max 2 1\nn 1 x\n", 2, "s or t", "'x'"),
+    ("g.max", "p max 2 1\nn 3 s\n", 2, "'n ID VALUE', ID from 1 to 2", "'n 3 s'"),
+    ("g.max", "p max 2 1\nn 1 s\ne 1 2\n", 3, "a line that begins with 'a' or 'c'", "'e'"),
+    ("g.max", "p max 2 2\nn 1 s\nn 2 t\na 1 2 3\n", 4, "2 arcs, as line 1 says", "after 1"),
+    ("g.col", "p edge 2 3\ne 1 2\n", 2, "3 edges, as line 1 says", "after 1"),
+    ("g.col", "p edge 2 1\nn 1 x\n", 2, "an integer as weight of the vertex", "'x'"),
+    ("g.clq", "p col 2 1\ne 1 3\n", 2, "an integer from 1 to 2", "'3'"),
     ("g.gr", "p sp 2 2\na 1 2 3\n", 2, "2 arcs, as line 1 says", "after 1"),
     ("g.gr", "p sp 2 1\na 1 2 3\na 2 1 3\n", 1, "1 arcs", "more"),
     ("g.gr", "p sp 2 1\n1 2 3\n", 2, "a line that begins with 'a' or 'c'", "'1'"),
@@ -227,7 +242,18 @@ GOOD_NPZ = {"offsets": [0, 1, 1], "targets": [1], "directed": True}
 BAD_NPZ = [
     (b"\x93NUMPY noise", "expected an archive written by numpy.savez"),
     (npz(**GOOD_NPZ)[:200], "expected a whole .npz archive, found damage"),
-    (npz(x=[1], y=[2]), "expected the arrays offsets and targets, or src and dst, found x, y"),
+    (npz(x=[1], y=[2]), "expected the arrays offsets and targets, src and dst, edge_index, or those of"),
+    (npz(edge_index=[0, 1]), "expected two rows of integers as edge_index, found int64 of shape (2,)"),
+    (npz(edge_index=[[0], [1]], edge_weight=[1, 2]), "expected 1 numbers as edge_weight, found int64 of shape (2,)"),
+    (npz(edge_index=[[0], [1]], num_nodes=[2]), "expected one integer as num_nodes"),
+    (npz(edge_index=[[0], [5]], num_nodes=2), "dst[0] is 5"),
+    (npz(format=b"lil", data=[1], shape=[1, 1]), "found the format 'lil', data, format, shape"),
+    (npz(format=b"csr", data=[1], shape=[1, 1]), "found the format 'csr', data, format, shape"),
+    (npz(format=b"csr", data=[1], indices=[7], indptr=[0, 1], shape=[1, 1]), "found damage: "),
+    (npz(format=b"csc", data=[1], indices=[-1], indptr=[0, 1], shape=[1, 1]), "found damage: "),
+    (npz(format=b"csr", data=[1], indices=[0], indptr=[0, 9], shape=[1, 1]), "found damage: "),
+    (npz(format=b"coo", data=[1], row=[7], col=[0], shape=[1, 1]), "found damage: "),
+    (npz(format=b"csr", data=[1], indices=[0], indptr=[0, 1], shape=[1, 2]), "is square"),
     (npz(), "found nothing"),
     (npz(src=[0], dst=[1], n=[2, 3]), "expected one integer as n, found int64 of shape (2,)"),
     (npz(src=[0], dst=[1], directed=0.5), "expected True or False as directed, found float64"),

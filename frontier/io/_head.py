@@ -41,6 +41,7 @@ class Head:
     directed: bool | None = None  # as their names say
     told: bool | None = None  # as a comment says
     nodes: int | None = None  # as a comment says
+    konect: bool = False  # whether that comment is one of KONECT
     third: str | None = None  # what a third column of numbers is called that is no weight
     vertices: int = 0  # as lines with one vertex say
     first: str | None = None
@@ -53,14 +54,15 @@ class Head:
 
 
 def usual_columns(head: Head, suffix: str) -> Columns:
-    """What a file without names of columns holds."""
+    """What a file without names of columns holds: of KONECT, perhaps times after the weights."""
     count = _COLUMNS.get(suffix)
     if count is None and head.marker.weighted is not None:
         count = 3 if head.marker.weighted else 2
     if count is None:
         first = head.first or ""  # in which names may hold blanks, and between quotes anything
         count = 2 if len(_table.cells(first, head.delimiter) if head.names else _words(first)) <= 2 else 3
-    return Columns(weight=2 if count == 3 else None)
+    timed = head.konect and len(_words(head.first or "")) == 4
+    return Columns(weight=2 if count == 3 else None, others={"time": 3} if timed and count == 3 else {})
 
 
 def _words(line: str) -> list[str]:
@@ -79,7 +81,7 @@ def head_of(source: Source, suffix: str, options: Options) -> Head:
         if words[0][0] in "#%":
             _take_comment(head, source.path, line, text)
             continue
-        delimiter = _table.delimiter_of(text, suffix)
+        delimiter = None if head.konect else _table.delimiter_of(text, suffix)
         cells = _table.cells(text, delimiter)
         if beginning and header is not False and _names_columns(cells, suffix, head.names, header):
             _take_names(head, source, cells, options)
@@ -172,6 +174,7 @@ def _listen(head: Head, path: str, comment: str) -> None:
         match = pattern.match(text)
         if match is not None and head.told is None:
             head.told = (match[1] or "").lower() != word
+            head.konect = word == "sym"
             if match[1] == "bip":
                 warn(
                     f"{path}: the two sides of a bipartite graph of KONECT are numbered apart, so here vertex 1 "

@@ -1,21 +1,28 @@
-"""DIMACS shortest-path files, ``.gr``.
+"""DIMACS files: ``.gr`` for shortest paths, ``.max`` for maximum flow, ``.col`` and ``.clq`` of undirected graphs.
 
-The format of the 9th DIMACS implementation challenge, http://www.diag.uniroma1.it/challenge9/:
-comments "c ...", one line "p sp VERTICES ARCS", and a line "a SOURCE TARGET WEIGHT" for each
-arc, ids counted from 1. An undirected graph is written with both arcs of each edge, as the
-challenge's road networks are. A comment ``c frontier: directed=no weighted=no`` says that it is
-one, and whether the weights (1) are there only because the format wants some.
+The formats of the DIMACS implementation challenges, http://www.diag.uniroma1.it/challenge9/ and
+http://archive.dimacs.rutgers.edu/pub/challenge/: comments "c ...", one problem line, and a line for each edge, ids
+counted from 1. Which problem it is, the file says, whatever its suffix:
+
+- "p sp VERTICES ARCS" and "a SOURCE TARGET WEIGHT". An undirected graph is written with both arcs of each edge, as the
+  challenge's road networks are. A comment ``c frontier: directed=no weighted=no`` says that it is one, and whether the
+  weights (1) are there only because the format wants some.
+- "p max VERTICES ARCS" and "a SOURCE TARGET CAPACITY"; "n ID s" and "n ID t" become the vertices' column ``terminal``.
+- "p edge VERTICES EDGES" (or "p col") and "e U V"; "n ID VALUE" becomes the vertices' column ``weight``. Some of these
+  files count each edge twice on the problem line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece
+from frontier.graph.topology import Array
 from frontier.io import _parse
 from frontier.io._divisible import Divisible, lines_in_parts
 from frontier.io._edges import (
@@ -28,37 +35,71 @@ from frontier.io._edges import (
     text_rows,
 )
 from frontier.io._source import Source, shown
+from frontier.memory.host import HOST
 
 __all__ = ["divisible", "read", "write"]
 
 
+#: Problem -> the letter of lines with edges, and how many numbers these hold.
+_PROBLEMS = {"sp": ("a", 3), "max": ("a", 3), "edge": ("e", 2), "col": ("e", 2)}
+
+
+@dataclass
+class _Problem:
+    """What stands before the edges."""
+
+    marker: Marker
+    kind: str
+    num_vertices: int
+    count: int
+    line: int
+    vertices: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def undirected(self) -> bool:
+        """Whether a line is an edge both ways."""
+        return self.kind in ("edge", "col")
+
+    @property
+    def what(self) -> str:
+        """What lines are called."""
+        return "edges" if self.undirected else "arcs"
+
+    def check(self, source: Source, found: int) -> None:
+        """Refuse another number of edges than the problem line says."""
+        if not (self.undirected and 2 * found == self.count):
+            check_count(source, found, self.count, self.what, self.line)
+
+
 def read(source: Source) -> Edges:
     """Read a DIMACS file."""
-    marker, n, count = _head(source)
-    problem_line = source.line
-    check_claim(source, count, 8, "arcs")
-    found = _parse.rows(source, columns=3, base=1, limit=n, tag="a", comments="c", most=count)
-    check_count(source, len(found.src), count, "arcs", problem_line)
-    weights = None if marker.weighted is False else found.weights
-    undirected = marker.directed is False
-    return Edges(found.src, found.dst, weights, n, not undirected, both_ways=undirected)
+    problem = _head(source)
+    tag, columns = _PROBLEMS[problem.kind]
+    n = problem.num_vertices
+    found = _parse.rows(source, columns=columns, base=1, limit=n, tag=tag, comments="c", most=problem.count)
+    problem.check(source, len(found.src))
+    weights = None if problem.marker.weighted is False else found.weights
+    both = problem.marker.directed is False and not problem.undirected
+    directed = not (both or problem.undirected)
+    return Edges(found.src, found.dst, weights, n, directed, both_ways=both, vertices=problem.vertices)
 
 
 def divisible(source: Source) -> Divisible:
-    """How several processes can read the arcs of a file."""
-    marker, n, count = _head(source)
-    check_claim(source, count, 8, "arcs")
+    """How several processes can read the edges of a file."""
+    problem = _head(source)
+    tag, columns = _PROBLEMS[problem.kind]
+    n = problem.num_vertices
 
     def made(part: Source) -> Piece:
-        rows = _parse.rows(part, columns=3, base=1, limit=n, tag="a", comments="c")
-        return Piece(rows.src, rows.dst, None if marker.weighted is False else rows.weights)
+        rows = _parse.rows(part, columns=columns, base=1, limit=n, tag=tag, comments="c")
+        return Piece(rows.src, rows.dst, None if problem.marker.weighted is False else rows.weights)
 
-    check = partial(check_count, source, expected=count, what="arcs", where=source.line)
-    undirected = marker.directed is False
-    return Divisible(lines_in_parts(source, made, n, both_ways=undirected, check=check), not undirected)
+    both = problem.marker.directed is False and not problem.undirected
+    lines = lines_in_parts(source, made, n, both_ways=both, check=partial(problem.check, source))
+    return Divisible(lines, not (both or problem.undirected), vertices=problem.vertices)
 
 
-def _head(source: Source) -> tuple[Marker, int, int]:
+def _head(source: Source) -> _Problem:
     marker = Marker()
     while (line := source.readline()) is not None:
         words = line.split()
@@ -67,13 +108,49 @@ def _head(source: Source) -> tuple[Marker, int, int]:
         if words[0] == b"c":
             marker = Marker.parse(line) or marker
             continue
-        counts = words[2:]
-        if words[0] != b"p" or len(counts) != 2:
+        kind, counts = b"".join(words[1:2]).decode("latin-1"), words[2:]
+        if words[0] != b"p" or len(counts) != 2 or kind not in _PROBLEMS or not all(map(_is_count, counts)):
             break
-        if words[1] != b"sp" or not all(w.isdigit() and len(w) < 19 for w in counts):
+        problem = _Problem(marker, kind, int(counts[0]), int(counts[1]), source.line)
+        check_claim(source, problem.count, 8 if _PROBLEMS[kind][1] == 3 else 6, problem.what)
+        if kind != "sp":
+            problem.vertices = _said_of_vertices(source, problem)
+        return problem
+    source.fail(None, "'p sp VERTICES ARCS' (or p max, p edge, p col)", shown(line))
+
+
+def _is_count(word: bytes) -> bool:
+    return word.isdigit() and len(word) < 19
+
+
+def _said_of_vertices(source: Source, problem: _Problem) -> dict[str, Array]:
+    """Columns of vertices by the lines before the first edge; the first edge stays in the file."""
+    said: dict[int, str] = {}
+    n = problem.num_vertices
+    while (line := source.readline()) is not None:
+        words = line.split()
+        if words and words[0] == b"n":
+            if len(words) != 3 or not _is_count(words[1]) or not 1 <= int(words[1]) <= n:
+                source.fail(None, f"'n ID VALUE', ID from 1 to {n}", shown(line))
+            said[int(words[1]) - 1] = _value(source, words[2], problem)
+        elif words and not (words[0] == b"c" or (problem.undirected and words[0] in (b"d", b"v", b"x"))):
+            source.put_back(line)
             break
-        return marker, int(counts[0]), int(counts[1])
-    source.fail(None, "'p sp VERTICES ARCS'", shown(line))
+    if not said:
+        return {}
+    HOST.check_room(8 * n, f"a column of {n} vertices", "read it on a machine with more")
+    column: Array = np.zeros(n, np.int64 if problem.undirected else np.dtype("U1"))
+    column[[*said]] = [int(word) for word in said.values()] if problem.undirected else [*said.values()]
+    return {"weight" if problem.undirected else "terminal": column}
+
+
+def _value(source: Source, word: bytes, problem: _Problem) -> str:
+    """What a line says of a vertex: its weight, or whether it is the source or the sink."""
+    if problem.undirected and not _is_count(word.lstrip(b"-")):
+        source.fail(None, "an integer as weight of the vertex", shown(word))
+    if not problem.undirected and word not in (b"s", b"t"):
+        source.fail(None, "s or t, the source or the sink", shown(word))
+    return word.decode()
 
 
 def write(graph: Graph, path: str) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ are numbers.
 
 Comments before the edges are listened to: ``# Undirected graph`` and ``# Nodes: 5`` as SNAP writes them, KONECT's
 ``% sym``, and the first line of a Matrix Market file. So is a column ``Type`` of ``Directed`` or ``Undirected``, which
-Gephi writes.
+Gephi writes. In files of KONECT a fourth column becomes the column ``time`` of the edges.
 
 So are ``.csv`` and ``.tsv`` written. What is written of the others begins with a comment
 ``# frontier: vertices=34 directed=no``, which gives the number of vertices and says whether each line is an edge both

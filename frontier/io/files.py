@@ -20,9 +20,10 @@ from frontier.graph.moving import on_host
 from frontier.io import stored
 from frontier.io._divisible import graph_in_parts, in_parts
 from frontier.io._edges import Edges
+from frontier.io._format import Format
 from frontier.io._options import Options
 from frontier.io._source import Source, is_gzipped, opened
-from frontier.io.formats import FORMATS, Format, format_of
+from frontier.io.formats import FORMATS, format_of
 from frontier.memory.placement import Placement
 from frontier.memory.shortage import explained, telling
 
@@ -52,9 +53,10 @@ def read(
     path : str, path or file
         The file. A file that is open for reading bytes, such as ``sys.stdin.buffer``, or a named pipe
         is read as a stream. The suffix determines the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
-        ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr`` (DIMACS), ``.graph``,
-        ``.metis`` (METIS), ``.npz``, ``.parquet`` (needs PyArrow), or one passed to :func:`register_format`. A further
-        ``.gz`` means that the file is gzipped, which is also seen from its content.
+        ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr``, ``.max``, ``.col``, ``.clq`` (DIMACS),
+        ``.graph``, ``.metis`` (METIS), ``.e`` (LDBC, with ``.v`` beside it), ``.npz``, ``.parquet`` (needs PyArrow), or
+        one passed to :func:`register_format`. A further ``.gz`` means that the file is gzipped, which is also seen
+        from its content.
     format : str, optional
         One of these suffixes, for a file with another name; ``"csv.gz"`` if it is gzipped.
     directed : bool, optional
@@ -128,7 +130,8 @@ def read(
     a comment tells of another number of ``Nodes:`` than is built, a warning says so.
 
     A skew-symmetric Matrix Market file becomes a directed graph: each entry is an edge, and its
-    reverse edge has the negated weight.
+    reverse edge has the negated weight. A matrix that is not square becomes an undirected bipartite graph, with a
+    warning: rows are the first vertices, columns come after them, and the column ``side`` of vertices is 0 and 1.
 
     Examples
     --------

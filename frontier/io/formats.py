@@ -5,69 +5,24 @@ A format is data: its suffixes, its reader, its writer. ``read``, ``write`` and 
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from typing import IO, Any
 
 from frontier.errors import FrontierError, GraphError
 from frontier.graph.graph import Graph
-from frontier.io import dimacs, edge_list, matrix_market, metis, npz, parquet
-from frontier.io._divisible import Divisible
-from frontier.io._edges import Edges
+from frontier.io._format import Format
 from frontier.io._options import Options
+from frontier.io._shipped import SHIPPED
 from frontier.io._source import Source
 
-__all__ = ["FORMATS", "Format", "Options", "format_of", "register_format"]
-
-
-#: What a reader may find: edges, of which a graph is made; a graph; or the arguments of ``from_csr`` for one.
-Found = Edges | Graph | dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Format:
-    """One file format.
-
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    suffixes : tuple of str
-        Of the files' names, without the dot.
-    read : callable, optional
-        ``read(source, suffix, options)`` gives what the file holds.
-    write : callable, optional
-        ``write(graph, name, suffix)`` gives a function that writes to an open file. What the format cannot hold it
-        refuses before, when the file (perhaps a pipe) is not yet open.
-    lists_edges : bool
-        Whether it knows ``num_vertices=``, ``labels=True``, ``header=``, ``weight=``, ``source=`` and ``target=``.
-    divisible : callable, optional
-        ``divisible(source, suffix, options)`` gives how several processes can read a file, which is no pipe, together;
-        None if they cannot.
-    unpacks : bool
-        Whether a file is unpacked that is gzipped by its content, and not called so.
-    """
-
-    name: str
-    suffixes: tuple[str, ...]
-    read: Callable[[Source, str, Options], Found] | None
-    write: Callable[[Graph, str, str], Callable[[Any], None]] | None
-    lists_edges: bool = False
-    divisible: Callable[[Source, str, Options], Divisible | None] | None = None
-    unpacks: bool = True
-
+__all__ = ["FORMATS", "format_of", "register_format"]
 
 #: Suffix of a file's name -> the format.
-FORMATS: dict[str, Format] = {}
-
-
-def _add(format: Format) -> None:
-    FORMATS.update(dict.fromkeys(format.suffixes, format))
+FORMATS: dict[str, Format] = {suffix: format for format in SHIPPED for suffix in format.suffixes}
 
 
 def register_format(
@@ -133,7 +88,8 @@ def register_format(
         put = write
         return lambda file: put(graph, file)
 
-    _add(Format(name, short, found if read else None, writer if write else None, unpacks=False))
+    made = Format(name, short, found if read else None, writer if write else None, unpacks=False)
+    FORMATS.update(dict.fromkeys(short, made))
 
 
 def format_of(name: str, given: str | None) -> tuple[str, bool]:
@@ -171,71 +127,3 @@ def _import_plugins() -> None:
 
 def _names() -> str:
     return ", ".join(f".{suffix}" for suffix in FORMATS)
-
-
-# ---- the shipped formats ------------------------------------------------------------------------------------
-
-
-def _text(
-    read: Callable[[Source], Edges], write: Callable[[Graph, str], Iterable[bytes]],
-    divisible: Callable[[Source], Divisible | None] | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """A text format without options, which gives its files in pieces."""
-    return {
-        "read": lambda source, suffix, options: read(source),
-        "write": lambda graph, name, suffix: _pieces(write(graph, name)),
-        "divisible": None if divisible is None else lambda source, suffix, options: divisible(source),
-    }
-
-
-def _pieces(chunks: Iterable[bytes]) -> Callable[[Any], None]:
-    """What writes pieces of bytes, the first of which is made at once: what cannot be written is refused then."""
-    rest = iter(chunks)
-    first = next(rest)
-    return lambda file: file.writelines(itertools.chain([first], rest))
-
-
-def _write_list(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
-    return _pieces(edge_list.write(graph, name, suffix))
-
-
-def _read_archive(source: Source, suffix: str, options: Options) -> Edges | dict[str, Any]:
-    return npz.read(source.path, source.seekable())
-
-
-def _divisible_archive(source: Source, suffix: str, options: Options) -> Divisible | None:
-    return None if source.zipped else npz.divisible(source.path, source.seekable())
-
-
-def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
-    arrays = npz.arrays_of(graph, name)
-    return lambda file: npz.save(arrays, file)
-
-
-def _read_table(source: Source, suffix: str, options: Options) -> Edges:
-    if options.header is not None:
-        raise GraphError("header is for text: a Parquet file always names its columns")
-    return parquet.read(source.path, source.seekable(), options)
-
-
-def _divisible_table(source: Source, suffix: str, options: Options) -> Divisible | None:
-    if options.labels is True or options.header is not None or source.zipped:
-        return None
-    return parquet.divisible(source.path, source.seekable(), options)
-
-
-def _write_table(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
-    return parquet.write(graph)
-
-
-_add(Format("Matrix Market", ("mtx",), **_text(matrix_market.read, matrix_market.write, matrix_market.divisible)))
-for _name, _suffixes in (
-    ("edge list", ("el",)), ("weighted edge list", ("wel",)), ("edge list", ("txt", "tsv", "csv", "edges")),
-):  # fmt: skip
-    _add(Format(
-        _name, _suffixes, edge_list.read, _write_list, lists_edges=True, divisible=edge_list.divisible
-    ))  # fmt: skip
-_add(Format("DIMACS", ("gr",), **_text(dimacs.read, dimacs.write, dimacs.divisible)))
-_add(Format("METIS", ("graph", "metis"), **_text(metis.read, metis.write)))
-_add(Format("NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive))
-_add(Format("Parquet", ("parquet",), _read_table, _write_table, lists_edges=True, divisible=_divisible_table))

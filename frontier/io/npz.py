@@ -3,7 +3,8 @@
 Frontier's own layout holds a graph as it is: ``offsets``, ``targets``, ``directed`` and, where
 there are any, ``weights``, ``labels``, ``vertices/NAME`` and ``edges/NAME``. Read as well is a
 plain layout: ``src``, ``dst``, ``n``, ``directed`` (True if absent) and perhaps ``weights``, in
-which an undirected edge stands once. Nothing is ever unpickled.
+which an undirected edge stands once; and those of others, which ``_layouts`` knows. Nothing is ever
+unpickled.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
+from frontier.io._layouts import count_of, flag_of, of_others
 from frontier.io._members import Ranges, header_of, members
 from frontier.memory.host import HOST
 
@@ -44,7 +46,7 @@ _ENDS = {"src", "dst", "targets"}
 
 
 def read(path: str, file: Any) -> Edges | dict[str, Any]:
-    """Read an archive: edges from the plain layout, arguments of ``from_csr`` from our own."""
+    """Read an archive: arguments of ``from_csr`` from our own layout, and of matrices; edges from other layouts."""
     arrays = _load(path, file)
     if "offsets" in arrays and "targets" in arrays:
         columns: dict[str, dict[str, Array]] = {"vertices": {}, "edges": {}}
@@ -56,16 +58,14 @@ def read(path: str, file: Any) -> Edges | dict[str, Any]:
             "offsets": arrays["offsets"],
             "targets": arrays["targets"],
             "weights": arrays.get("weights"),
-            "directed": _flag(path, arrays, "directed"),
+            "directed": flag_of(path, arrays, "directed"),
             "labels": arrays.get("labels"),
             **columns,
         }
     if "src" in arrays and "dst" in arrays:
-        return Edges(
-            arrays["src"], arrays["dst"], arrays.get("weights"), _count(path, arrays), _flag(path, arrays, "directed")
-        )
-    found = ", ".join(sorted(arrays)) or "nothing"
-    raise GraphError(f"{path}: expected the arrays offsets and targets, or src and dst, found {found}")
+        count, directed = count_of(path, arrays, "n"), flag_of(path, arrays, "directed")
+        return Edges(arrays["src"], arrays["dst"], arrays.get("weights"), count, directed)
+    return of_others(path, arrays)
 
 
 def divisible(path: str, file: Any) -> Divisible | None:
@@ -117,7 +117,7 @@ def _rows_divisible(
         edges = {name.partition("/")[2]: read(name, lo, hi) for name in columns}
         return Piece(src, vertex_ids(read("targets", lo, hi), "targets"), weights, edges)
 
-    directed = _flag(path, short, "directed")
+    directed = flag_of(path, short, "directed")
     vertices = {name.partition("/")[2]: array for name, array in short.items() if name.startswith("vertices/")}
     if any(column.shape != (n,) for column in vertices.values()):
         return None
@@ -136,7 +136,7 @@ def _edges_divisible(
         weights = _weights(read("weights", lo, hi), lo) if "weights" in long else None
         return Piece(vertex_ids(read("src", lo, hi), "src"), vertex_ids(read("dst", lo, hi), "dst"), weights)
 
-    return Divisible(Shares(count, make, _count(path, short)), _flag(path, short, "directed"))
+    return Divisible(Shares(count, make, count_of(path, short, "n")), flag_of(path, short, "directed"))
 
 
 def _weights(values: Array, first: int) -> Array:
@@ -203,26 +203,6 @@ def _check_header(path: str, member: zipfile.ZipInfo, stream: Any) -> None:
             f"{path}: expected {claimed:,} bytes of {member.filename}, as {dtype} of shape {shape} takes, "
             f"found {there:,}"
         )
-
-
-def _count(path: str, arrays: dict[str, Array]) -> int | None:
-    count = arrays.get("n")
-    if count is not None and (count.ndim != 0 or count.dtype.kind not in "iu"):
-        raise GraphError(f"{path}: expected one integer as n, found {_kind(count)}")
-    return None if count is None else int(count)
-
-
-def _flag(path: str, arrays: dict[str, Array], name: str) -> bool:
-    if name not in arrays:
-        return True
-    flag = arrays[name]
-    if flag.ndim != 0 or flag.dtype.kind not in "biu":
-        raise GraphError(f"{path}: expected True or False as {name}, found {_kind(flag)}")
-    return bool(flag)
-
-
-def _kind(array: Array) -> str:
-    return f"{array.dtype} of shape {array.shape}"
 
 
 def arrays_of(graph: Graph, path: str) -> dict[str, Array]:

@@ -1,0 +1,51 @@
+"""What a file format is: its suffixes, its reader, its writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from frontier.graph.graph import Graph
+from frontier.io._divisible import Divisible
+from frontier.io._edges import Edges
+from frontier.io._options import Options
+from frontier.io._source import Source
+
+__all__ = ["Format", "Found"]
+
+#: What a reader may find: edges, of which a graph is made; a graph; or the arguments of ``from_csr`` for one.
+Found = Edges | Graph | dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    suffixes : tuple of str
+        Of the files' names, without the dot.
+    read : callable, optional
+        ``read(source, suffix, options)`` gives what the file holds.
+    write : callable, optional
+        ``write(graph, name, suffix)`` gives a function that writes to an open file. What the format cannot hold it
+        refuses before, when the file (perhaps a pipe) is not yet open.
+    lists_edges : bool
+        Whether it knows ``num_vertices=``, ``labels=True``, ``header=``, ``weight=``, ``source=`` and ``target=``.
+    divisible : callable, optional
+        ``divisible(source, suffix, options)`` gives how several processes can read a file, which is no pipe, together;
+        None if they cannot.
+    unpacks : bool
+        Whether a file is unpacked that is gzipped by its content, and not called so.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Source, str, Options], Found] | None
+    write: Callable[[Graph, str, str], Callable[[Any], None]] | None
+    lists_edges: bool = False
+    divisible: Callable[[Source, str, Options], Divisible | None] | None = None
+    unpacks: bool = True
