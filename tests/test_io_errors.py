@@ -153,10 +153,15 @@ def test_line_number_far_into_a_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["graph", "graph.xyz", "graph.gz", "graph.xyz.gz", ".mtx"])
 def test_unknown_suffix(tmp_path, name):
-    for act in (fr.read, lambda path: fr.write(fr.from_edges([0], [1]), path)):
-        with pytest.raises(fr.GraphError, match=r"ends in one of \.mtx, .*suffix.*format="):
-            act(tmp_path / name)
-    assert not (tmp_path / name).exists()
+    path = tmp_path / name
+    with pytest.raises(fr.GraphError, match=r"ends in one of \.mtx, .*suffix.*format="):
+        fr.write(fr.from_edges([0], [1]), path)
+    assert not path.exists()
+    with pytest.raises(fr.GraphError, match="there is no such file"):
+        fr.read(path)
+    path.write_bytes(b"\0\1\2")
+    with pytest.raises(fr.GraphError, match=r"ends in one of \.mtx, .*suffix.*format=|expected gzip data"):
+        fr.read(path)
 
 
 def test_unknown_format(tmp_path):

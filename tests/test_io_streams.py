@@ -78,7 +78,7 @@ def test_open_files_that_are_none() -> None:
     with pytest.raises(fr.GraphError, match=r"<stream>: expected a file open for reading bytes, found StringIO"):
         fr.read(io.StringIO("0 1\n"), "el")
     with pytest.raises(fr.GraphError, match=r"<stream>: expected a name that ends in"):
-        fr.read(io.BytesIO(b"0 1\n"))
+        fr.read(io.BytesIO(b"0 1\0\n"))
     with pytest.raises(fr.GraphError, match=r"<stream>:1: expected a graph, found an empty file"):
         fr.read(io.BytesIO(b""), "el")
 

@@ -177,7 +177,7 @@ def _convert_in_parts(arguments: argparse.Namespace) -> int:
 
 def _check_out(out: str, arguments: argparse.Namespace) -> None:
     """Refuse what cannot be written before anything long is done."""
-    from frontier.io.formats import format_of
+    from frontier.io.formats import format_to_write
     from frontier.io.stored import is_stored
 
     if out == "-" and arguments.to is None:
@@ -185,7 +185,7 @@ def _check_out(out: str, arguments: argparse.Namespace) -> None:
     if arguments.to is None and is_stored(out):
         check_folder(f"{out.rstrip('/')}.part")
         return
-    format_of(out, arguments.to)
+    format_to_write(out, arguments.to)
     check_folder(out)
 
 

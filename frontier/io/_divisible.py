@@ -53,9 +53,9 @@ def lines_in_parts(
 ) -> Shares:
     """Edges of the rest of a text file, counted in bytes; ``made`` reads lines, ``more`` is what is known of them."""
     begin, size = source.range_of_lines()
-    if not source.zipped:
+    if not source.packing:
         return Shares(size, partial(_of_range, source.path, begin, made), num_vertices, **more)
-    lines = Unpacked(source.path, begin)
+    lines = Unpacked(source.path, begin, source.packing)
     return Shares(size, lambda lo, hi: made(lines.read(lo, hi)), num_vertices, done=lines.close, **more)
 
 

@@ -39,7 +39,9 @@ class Format:
         ``divisible(source, suffix, options)`` gives how several processes can read a file, which is no pipe, together;
         None if they cannot.
     unpacks : bool
-        Whether a file is unpacked that is gzipped by its content, and not called so.
+        Whether a file is unpacked that is packed by its content, and not called so.
+    is_zip : bool
+        Whether its files are ZIP archives.
     """
 
     name: str
@@ -49,3 +51,4 @@ class Format:
     lists_edges: bool = False
     divisible: Callable[[Source, str, Options], Divisible | None] | None = None
     unpacks: bool = True
+    is_zip: bool = False

@@ -46,7 +46,7 @@ def _read_archive(source: Source, suffix: str, options: Options) -> Edges | dict
 
 
 def _divisible_archive(source: Source, suffix: str, options: Options) -> Divisible | None:
-    return None if source.zipped else npz.divisible(source.path, source.seekable())
+    return None if source.packing else npz.divisible(source.path, source.seekable())
 
 
 def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
@@ -61,7 +61,7 @@ def _read_table(source: Source, suffix: str, options: Options) -> Edges:
 
 
 def _divisible_table(source: Source, suffix: str, options: Options) -> Divisible | None:
-    if options.labels is True or options.header is not None or source.zipped:
+    if options.labels is True or options.header is not None or source.packing:
         return None
     return parquet.divisible(source.path, source.seekable(), options)
 
@@ -83,6 +83,6 @@ SHIPPED = (
     Format("DIMACS", ("max", "col", "clq"), **_text(dimacs.read, None, dimacs.divisible)),
     Format("METIS", ("graph", "metis"), **_text(metis.read, metis.write)),
     Format("LDBC", ("e",), ldbc.read, None),
-    Format("NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive),
+    Format("NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive, is_zip=True),
     Format("Parquet", ("parquet",), _read_table, _write_table, lists_edges=True, divisible=_divisible_table),
 )

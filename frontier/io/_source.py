@@ -1,29 +1,27 @@
-"""A text file while it is read: gzip, lines, blocks, progress, and errors that name file and line."""
+"""A text file while it is read: unpacking, lines, blocks, progress, and errors that name file and line."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import gzip
 import os
 import stat
-import sys
-import time
-import zlib
 from collections.abc import Iterator
 from io import BufferedReader, BytesIO
 from typing import Any, BinaryIO, NoReturn
 
 from frontier.atomic_write import STREAMS
-from frontier.errors import GraphError, printable
+from frontier.errors import GraphError
+from frontier.io._bar import Bar
+from frontier.io._packing import DAMAGE, PACKINGS
 from frontier.memory.host import HOST
 from frontier.regular_files import described
 
-__all__ = ["Source", "is_gzipped", "opened", "shown"]
+__all__ = ["Source", "opened", "shown"]
 
 _PART = 4 * 2**20  # bytes of an archive that are read at a time
 _SKIPPED = 2**16  # bytes that are passed over at a time
-_SHOW_FROM = 50 * 2**20  # bytes of a file that are worth a progress bar
+_LINE = 2**26  # bytes of a line that are read at once
 
 
 def shown(token: bytes | str | None) -> str:
@@ -61,14 +59,6 @@ def _opened(path: str, flags: int) -> int:
     raise OSError(errno.EINVAL, f"it is {described(mode)}, not a file", path)
 
 
-def is_gzipped(file: BufferedReader | str) -> bool:
-    """Whether a file, of which nothing has been read, or a file of that name, begins as gzip's do."""
-    if isinstance(file, str):
-        with opened(file) as there:
-            return is_gzipped(there)
-    return file.peek(2)[:2] == b"\x1f\x8b"
-
-
 def _buffered(path: str, given: Any) -> BufferedReader:
     """An open file as one that can be looked into."""
     given = getattr(given, "buffer", given)  # of a text file
@@ -81,7 +71,7 @@ def _buffered(path: str, given: Any) -> BufferedReader:
 
 
 class Source:
-    """The lines of a text file, gzipped or not.
+    """The lines of a text file, packed or not.
 
     Parameters
     ----------
@@ -89,24 +79,24 @@ class Source:
         Its name, for messages.
     file : BufferedReader
         The file, open; perhaps a pipe.
-    zipped : bool
-        Whether its bytes are gzipped; then what is said of bytes below is of those that are unpacked.
+    packing : str
+        How its bytes are packed, as in ``PACKINGS``, or empty. What is said of bytes below is of unpacked ones.
     progress : bool, optional
         Show a progress bar on stderr; None: if that is a terminal and the file is large.
     """
 
-    def __init__(self, path: str, file: BufferedReader, zipped: bool, progress: bool | None) -> None:
+    def __init__(self, path: str, file: BufferedReader, packing: str, progress: bool | None) -> None:
         self.path = path
         self.line = 0  # lines read so far
         self._file = file
         self._stream: BinaryIO = file
-        self.zipped = zipped
-        if zipped:
-            self._stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
+        self.packing = packing
+        if packing:
+            self._stream = PACKINGS[packing].read(path, file)
         self._held: bytes | None = None
         self._back = 0  # bytes of the line that was put back
         self._before = 0  # bytes of the file before these
-        self._before_zipped = False
+        self._before_packing = ""
         self._size = os.fstat(file.fileno()).st_size if _regular(file) else None
         self._read = 0  # bytes that came out of blocks
         self._bar = Bar(path, self._size, progress)
@@ -116,15 +106,15 @@ class Source:
         self._bar.finish()
         at = self.line if line is None else line
         if self._before:
-            at += _lines_in(self.path, self._before, self._before_zipped)
+            at += _lines_in(self.path, self._before, self._before_packing)
         raise GraphError(f"{self.path}:{max(at, 1)}: expected {expected}, found {found}") from None
 
     def readline(self) -> bytes | None:
         """The next line without its end, or None at the end of the file."""
         line, self._held = self._held, None
         if line is None:
-            with self._unzipping():
-                line = self._stream.readline()
+            with self._unpacking():
+                line = self._line()
             if not line:
                 return None
             if self.line == 0:
@@ -145,9 +135,9 @@ class Source:
         """
         while True:
             head, self._held = self._held or b"", None
-            with self._unzipping():
+            with self._unpacking():
                 body = self._stream.read(size)
-                tail = b"" if body.endswith(b"\n") else self._stream.readline()
+                tail = b"" if body.endswith(b"\n") else self._line()
             block = head + body + tail if head or tail else body
             if not block:
                 break
@@ -160,7 +150,7 @@ class Source:
         """Where the rest begins, and how many bytes it has, which are unpacked to be counted; of no pipe."""
         assert self._size is not None
         begin = self._stream.tell() - (0 if self._held is None else self._back)
-        if not self.zipped:
+        if not self.packing:
             return begin, self._size - begin
         while self.read(_SKIPPED):
             pass
@@ -168,13 +158,29 @@ class Source:
 
     def read(self, size: int) -> bytes:
         """So many bytes that follow, or all that are left."""
-        with self._unzipping():
+        with self._unpacking():
             return self._stream.read(size)
 
     def rest_of_line(self) -> bytes:
         """What follows up to the end of a line."""
-        with self._unzipping():
-            return self._stream.readline()
+        with self._unpacking():
+            return self._line()
+
+    def head(self, size: int) -> bytes:
+        """About so many bytes that come next, if nothing has been read; they stay in the file."""
+        with self._unpacking():
+            return self._stream.peek(size)[:size]  # type: ignore[attr-defined, no-any-return]
+
+    def _line(self) -> bytes:
+        """What follows up to the end of a line, which may not be longer than memory."""
+        line = self._stream.readline(_LINE)
+        if len(line) < _LINE:
+            return line
+        parts = [line]
+        while parts[-1] and not parts[-1].endswith(b"\n"):
+            HOST.check_room(3 * len(parts) * _LINE, f"a line of {self.path}", "it is perhaps no text")
+            parts.append(self._stream.readline(_LINE))
+        return b"".join(parts)
 
     def skip(self, size: int) -> None:
         """Leave out so many bytes that follow."""
@@ -197,24 +203,24 @@ class Source:
         return cls.of_text(path, file.read(max(end - begin, 0)), begin)
 
     @classmethod
-    def of_text(cls, path: str, text: bytes, begin: int, zipped: bool = False) -> Source:
+    def of_text(cls, path: str, text: bytes, begin: int, packing: str = "") -> Source:
         """Lines that are in memory, and where in the file the first begins."""
-        made = cls(path, BufferedReader(BytesIO(text)), zipped=False, progress=False)
-        made._before, made._before_zipped = begin, zipped
+        made = cls(path, BufferedReader(BytesIO(text)), "", progress=False)
+        made._before, made._before_packing = begin, packing
         return made
 
     def left(self) -> int | None:
         """Bytes that are still to be read, where that is known."""
-        if self._size is None or self.zipped:
+        if self._size is None or self.packing:
             return None
         return self._size - self._file.tell() + len(self._held or b"")
 
     def seekable(self) -> BinaryIO:
         """The file itself where one can go back in it, else all of it in memory."""
-        if not self.zipped and self._file.seekable():
+        if not self.packing and self._file.seekable():
             return self._file
         data = BytesIO()
-        with self._unzipping():
+        with self._unpacking():
             while part := self._stream.read(_PART):
                 HOST.check_room(2 * data.tell(), f"{self.path} in memory", "unpack it into a file")
                 data.write(part)
@@ -222,20 +228,21 @@ class Source:
         return data
 
     @contextlib.contextmanager
-    def _unzipping(self) -> Iterator[None]:
+    def _unpacking(self) -> Iterator[None]:
         try:
             yield
         except EOFError:
-            self.fail(None, "more gzip data", "the end of the file: it is cut off")
-        except (gzip.BadGzipFile, zlib.error) as error:
-            self.fail(None, "gzip data", f"something else ({error})")
+            self.fail(None, f"more {PACKINGS[self.packing].name} data", "the end of the file: it is cut off")
+        except DAMAGE as error:
+            self.fail(None, f"{PACKINGS[self.packing].name} data", f"something else ({error})")
 
 
-def _lines_in(path: str, length: int, zipped: bool) -> int:
+def _lines_in(path: str, length: int, packing: str) -> int:
     """How many lines end in the first bytes of a file."""
     found = 0
-    with gzip.open(path) if zipped else open(path, "rb") as file:
-        while length > 0 and (part := file.read(min(length, _PART))):
+    with open(path, "rb") as file:
+        stream: Any = PACKINGS[packing].read(path, file) if packing else file
+        while length > 0 and (part := stream.read(min(length, _PART))):
             found += part.count(b"\n")
             length -= len(part)
     return found
@@ -247,41 +254,3 @@ def _regular(file: BufferedReader) -> bool:
         return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
     except OSError:  # it is in memory
         return False
-
-
-def worth_showing(size: int) -> bool:
-    """Whether a bar is drawn if nobody says: for long files, where somebody looks."""
-    return size > _SHOW_FROM and sys.stderr is not None and sys.stderr.isatty()
-
-
-class Bar:
-    """A progress bar on one line of stderr; for a pipe, whose size is unknown, it shows only how much was read."""
-
-    def __init__(self, path: str, size: int | None, wanted: bool | None, rate: bool = True) -> None:
-        self._wanted = worth_showing(size or 0) if wanted is None else wanted
-        self._rate = rate
-        self._name = printable(os.path.basename(path))
-        self._size = size
-        self._begin = time.monotonic()
-        self._drawn = False
-
-    def show(self, done: int) -> None:
-        """Draw the bar with so many bytes of the file read, or steps done if there is no rate."""
-        if not self._wanted:
-            return
-        self._drawn = True
-        rate = done / 2**20 / max(time.monotonic() - self._begin, 1e-9)
-        if self._size is None:
-            text = f"{self._name} {done / 2**20:.0f} MiB {rate:6.0f} MiB/s"
-            print(f"\r{text}", end="", file=sys.stderr, flush=True)
-            return
-        part = min(done / max(self._size, 1), 1.0)
-        drawn = "#" * int(30 * part)
-        speed = f" {rate:6.0f} MiB/s" if self._rate else ""
-        print(f"\r{self._name} [{drawn:<30}] {part:4.0%}{speed}", end="", file=sys.stderr, flush=True)
-
-    def finish(self) -> None:
-        """End the bar's line, if it was drawn."""
-        if self._drawn:
-            print(file=sys.stderr, flush=True)
-        self._drawn = self._wanted = False

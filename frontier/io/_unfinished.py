@@ -14,9 +14,9 @@ import numpy as np
 
 from frontier.errors import GraphError
 from frontier.graph.topology import Array
+from frontier.io._bar import Bar
 from frontier.io._folders import HEAD
 from frontier.io._lock import locked
-from frontier.io._source import Bar
 from frontier.io._sync import sync
 from frontier.io.stored import opened
 from frontier.memory.disk import mapped

@@ -1,6 +1,6 @@
-"""Ranges of the lines of a gzipped text file.
+"""Ranges of the lines of a packed text file.
 
-A gzip stream cannot be entered in the middle. So it is unpacked from its beginning, and what is not asked for is left
+A packed stream cannot be entered in the middle. So it is unpacked from its beginning, and what is not asked for is left
 out; the next range goes on from there.
 """
 
@@ -14,7 +14,7 @@ __all__ = ["Unpacked"]
 
 
 class Unpacked:
-    """The lines of a gzipped file; read by several threads, each of which reads in order.
+    """The lines of a packed file; read by several threads, each of which reads in order.
 
     Parameters
     ----------
@@ -22,10 +22,12 @@ class Unpacked:
         The file.
     first : int
         Where a line begins, in bytes that are unpacked: ranges are counted from there.
+    packing : str
+        How the file is packed.
     """
 
-    def __init__(self, path: str, first: int) -> None:
-        self._path, self._first = path, first
+    def __init__(self, path: str, first: int, packing: str) -> None:
+        self._path, self._first, self._packing = path, first, packing
         self._mine = threading.local()
 
     def read(self, lo: int, hi: int) -> Source:
@@ -33,9 +35,9 @@ class Unpacked:
         stream: _Stream | None = getattr(self._mine, "stream", None)
         if stream is None or self._first + lo < stream.asked:
             self.close()
-            stream = self._mine.stream = _Stream(self._path, self._first)
+            stream = self._mine.stream = _Stream(self._path, self._first, self._packing)
         begin, text = stream.lines(self._first + lo, self._first + hi)
-        return Source.of_text(self._path, text, begin, zipped=True)
+        return Source.of_text(self._path, text, begin, self._packing)
 
     def close(self) -> None:
         """Close the file that this thread reads."""
@@ -53,9 +55,9 @@ class _Stream:
         Lines that begin before this byte have been given, or left out.
     """
 
-    def __init__(self, path: str, first: int) -> None:
+    def __init__(self, path: str, first: int, packing: str) -> None:
         self._file = open(path, "rb")  # noqa: SIM115 - as long as there are ranges to read
-        self._source = Source(path, self._file, zipped=True, progress=False)
+        self._source = Source(path, self._file, packing, progress=False)
         try:
             self._source.skip(first)
         except BaseException:

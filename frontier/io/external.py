@@ -25,14 +25,16 @@ from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import id_dtype, offset_dtype
 from frontier.graph.validation import mixed
+from frontier.io._bar import Bar, worth_showing
+from frontier.io._content import recognized
 from frontier.io._dealing import InEdges, Rows, offsets_of
 from frontier.io._divisible import Divisible
 from frontier.io._folders import HEAD, check_replaceable, replace_folder
 from frontier.io._joined import joined
 from frontier.io._options import Options
-from frontier.io._source import Bar, Source, is_gzipped, opened, worth_showing
+from frontier.io._source import Source, opened
 from frontier.io._unfinished import LOCK, NOTE, Unfinished, noted_options
-from frontier.io.formats import FORMATS, format_of
+from frontier.io.formats import FORMATS
 from frontier.io.stored import SUFFIX, Folder, arrays_noted, is_stored
 from frontier.memory import limits
 from frontier.memory.limits import parsed
@@ -74,7 +76,7 @@ def convert(
     Parameters
     ----------
     source : str or path, or a sequence of them
-        An edge list without names and with no columns but weights, Matrix Market, DIMACS, npz or Parquet; not gzipped,
+        An edge list without names and with no columns but weights, Matrix Market, DIMACS, npz or Parquet; not packed,
         nor skew-symmetric. Or several edge lists, npz or Parquet files, whose edges are taken together.
     out : str or path
         The folder ``NAME.frontier`` to make; a Frontier graph that is there is replaced when the new one is complete.
@@ -112,7 +114,7 @@ def convert(
     _check(names, target, memory, duplicates, self_loops)
     if num_vertices is not None:
         num_vertices = vertex_count({}, num_vertices, None)
-    found = [_divided(name, format, num_vertices, weight, directed) for name in names]
+    found = [_divided(name, format, num_vertices, weight, directed)[1] for name in names]
     shares, says_directed = joined(names, [(each.shares, each.directed) for each in found])
     kind = says_directed if directed is None else directed
     if _must_be_undirected(shares, says_directed, directed):
@@ -179,11 +181,10 @@ def is_too_large(
 
     False for files that cannot be read in pieces, or not as ``directed`` says, and for those that cannot be read.
     """
-    suffix, zipped = format_of(name, format)
-    if FORMATS[suffix].divisible is None or zipped or not os.path.isfile(name):
+    if not os.path.isfile(name):
         return False
     try:
-        found = _divided(name, format, None, weight, directed)
+        suffix, found = _divided(name, format, None, weight, directed)
     except GraphError:
         return False
     if _must_be_undirected(found.shares, found.directed, directed):
@@ -205,14 +206,16 @@ def _times(names: list[str]) -> list[int]:
 
 def _divided(
     name: str, format: str | None, num_vertices: int | None, weight: str | bool | None, directed: bool | None
-) -> Divisible:
-    """How the file is read in pieces."""
-    suffix, zipped = format_of(name, format)
-    known = FORMATS[suffix]
+) -> tuple[str, Divisible]:
+    """The suffix of the file's format, and how it is read in pieces."""
     if os.path.exists(name) and not os.path.isfile(name):
         raise GraphError(f"{name}: it is {described(os.stat(name).st_mode)}, not a file, which is read in pieces")
-    if zipped or known.divisible is None or is_gzipped(name):
-        what = f"{known.name} files" if known.divisible is None else "gzipped files"
+    with opened(name) as file:
+        suffix, packing = recognized(name, format, file)
+    known = FORMATS[suffix]
+    if packing or known.divisible is None:
+        packed = "gzipped files" if packing == "gz" else f"files packed as .{packing}"
+        what = f"{known.name} files" if known.divisible is None else packed
         raise GraphError(f"{name}: {what} cannot be read in pieces: fr.write(fr.read(...), ...) needs them in memory")
     if num_vertices is not None and not known.lists_edges:
         raise GraphError(f"{name}: num_vertices is for edge lists: {known.name} files say it themselves")
@@ -221,11 +224,11 @@ def _divided(
     options = Options(directed, "keep", "keep", num_vertices, None, weight=weight, infers_labels=True)
     with opened(name) as file:
         found = known.divisible(
-            Source(name, file, zipped=False, progress=False), suffix, options
+            Source(name, file, "", progress=False), suffix, options
         )
     if found is None or found.labels is not None or found.vertices:
         raise GraphError(f"{name}: has names or columns of vertices, so it cannot be read in pieces")
-    return found
+    return suffix, found
 
 
 def _read(work: Unfinished, shares: Shares, directed: bool, self_loops: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,12 +17,14 @@ from frontier.graph.graph import Graph
 from frontier.graph.kinds import door
 from frontier.graph.moving import on_host
 from frontier.io import stored
+from frontier.io._content import recognized
 from frontier.io._divisible import graph_in_parts, in_parts
 from frontier.io._edges import Edges
 from frontier.io._format import Format
 from frontier.io._options import Options
-from frontier.io._source import Source, is_gzipped, opened
-from frontier.io.formats import FORMATS, format_of
+from frontier.io._packing import PACKINGS
+from frontier.io._source import Source, opened
+from frontier.io.formats import FORMATS, format_to_write, named_format
 from frontier.memory.placement import Placement
 from frontier.memory.shortage import explained, telling
 
@@ -55,10 +56,11 @@ def read(
         is read as a stream. The suffix determines the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
         ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr``, ``.max``, ``.col``, ``.clq`` (DIMACS),
         ``.graph``, ``.metis`` (METIS), ``.e`` (LDBC, with ``.v`` beside it), ``.npz``, ``.parquet`` (needs PyArrow), or
-        one passed to :func:`register_format`. A further ``.gz`` means that the file is gzipped, which is also seen
-        from its content.
+        one passed to :func:`register_format`. Where the name has no such suffix, the content determines it. A further
+        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` (needs zstandard before Python 3.14) or ``.zip`` (of one file) means that
+        the file is packed, which is also seen from its content.
     format : str, optional
-        One of these suffixes, for a file with another name; ``"csv.gz"`` if it is gzipped.
+        One of these suffixes, for a file with another name; ``"csv.gz"`` if it is packed.
     directed : bool, optional
         Whether the graph is directed. Default: what the file says, see below. If it says nothing, edge
         lists, DIMACS and general Matrix Market files are directed, METIS and symmetric Matrix
@@ -91,7 +93,7 @@ def read(
     placement : Placement or str, optional
         Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: all processes read the file together,
         and each keeps the edges of its own vertices only. Of edge lists with no columns but weights, Matrix Market,
-        DIMACS, npz and Parquet each process reads a part, and of gzipped text each unpacks all and keeps a part;
+        DIMACS, npz and Parquet each process reads a part, and of packed text each unpacks all and keeps a part;
         other files each reads as a whole.
     parts : bool
         With ``placement="ranks"``: whether each process reads a file of its own, which together are the graph. An edge
@@ -111,7 +113,7 @@ def read(
 
     Notes
     -----
-    Takes time proportional to the file's size. Text is parsed in blocks on all threads; gzip is
+    Takes time proportional to the file's size. Text is parsed in blocks on all threads; packed files are
     unpacked on one. Labels, and columns in another order, are parsed by Python: two to three microseconds per line.
 
     The first line of an edge list may name its columns, in any order and case: ``source``, ``src``, ``from`` or
@@ -167,26 +169,24 @@ def _maker(
         raise GraphError(f"{name}: a Frontier graph is read as it is, without format=, duplicates= and the like")
     if given is None and os.path.isdir(name):
         raise GraphError(f"{name}: expected a file, found a folder")
-    suffix, zipped = format_of(name, format)
-    known = FORMATS[suffix]
-    if known.read is None:
-        raise GraphError(f"{name}: {known.name} files can be written, not read")
-    _check_options(known, options, there, parts)
-    with _naming(name, parts):
+    named_format(name, format)  # refuses a format that there is not, also if there is no file
+    with _naming(name, parts), opened(name, given) as file:
+        suffix, packing = recognized(name, format, file)
+        known = FORMATS[suffix]
+        if known.read is None:
+            raise GraphError(f"{name}: {known.name} files can be written, not read")
+        _check_options(known, options, there, parts)
         if there.divides and known.divisible is not None and given is None and os.path.isfile(name):
-            with opened(name) as file:
-                zipped = zipped or (known.unpacks and is_gzipped(file))
-                divided = known.divisible(Source(name, file, zipped, progress=False), suffix, options)
+            divided = known.divisible(Source(name, file, packing, progress=False), suffix, options)
             make = None if divided is None else graph_in_parts(
                 name, divided, there, directed=options.directed, duplicates=duplicates, self_loops=options.self_loops,
                 num_vertices=options.num_vertices, labels=options.labels, parts=parts,
             )  # fmt: skip
             if make is not None:
                 return make
-        with opened(name, given) as file:
-            zipped = zipped or (known.unpacks and is_gzipped(file))
-            source = Source(name, file, zipped, progress)
-            whole, at_least, kept = _read(source, known, suffix, options, duplicates is None)
+            file.seek(0)
+        source = Source(name, file, packing, progress)
+        whole, at_least, kept = _read(source, known, suffix, options, duplicates is None)
         if there.divides:
             return in_parts(whole, there, parts, "keep" if kept else options.duplicates or "first", at_least)
         return partial(whole.to, there)
@@ -283,7 +283,8 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
     path : str, path or file
         The file, or a file that is open for writing bytes. An existing file is replaced when everything
         has been written, so an error leaves it as it was. The suffix determines the format, as in
-        :func:`read`; a further ``.gz`` means gzip. With ``format``, it may be a pipe or ``/dev/stdout``.
+        :func:`read`; a further ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` packs it. With ``format``, it may be a pipe or
+        ``/dev/stdout``.
     format : str, optional
         One of these suffixes, for a file with another name.
 
@@ -305,19 +306,18 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
         with graph._topology.reading():
             stored.write(graph, name)
         return
-    suffix, zipped = format_of(name, format)
-    known = FORMATS[suffix]
-    if known.write is None:
-        raise GraphError(f"{name}: {known.name} files can be read, not written")
+    known, suffix, packing = format_to_write(name, format)
+    assert known.write is not None
+    pack = PACKINGS[packing].write if packing else None
     with graph._topology.reading():  # what the format cannot hold is refused before a pipe is opened
         put = known.write(on_host(graph), name, suffix)
     into = contextlib.nullcontext(given) if given is not None else replacing(name)
     try:
         with into as file, graph._topology.reading():  # no file is replaced by what was read of a changed graph
-            if not zipped:
+            if pack is None:
                 put(file)
                 return
-            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+            with pack(file) as packed:
                 put(packed)
     except BrokenPipeError:  # the reader has closed the pipe
         raise

@@ -16,10 +16,11 @@ from frontier.errors import FrontierError, GraphError
 from frontier.graph.graph import Graph
 from frontier.io._format import Format
 from frontier.io._options import Options
+from frontier.io._packing import PACKINGS
 from frontier.io._shipped import SHIPPED
 from frontier.io._source import Source
 
-__all__ = ["FORMATS", "format_of", "register_format"]
+__all__ = ["FORMATS", "format_of", "format_to_write", "named_format", "register_format", "unknown"]
 
 #: Suffix of a file's name -> the format.
 FORMATS: dict[str, Format] = {suffix: format for format in SHIPPED for suffix in format.suffixes}
@@ -42,7 +43,7 @@ def register_format(
         The suffixes of files, with or without the dot, which are also its names for ``format=`` and ``--format``. A
         suffix that was registered before now means the new format.
     read : callable, optional
-        ``read(file) -> Graph``: makes a graph of a file that is open for reading bytes, and unpacked if it was gzipped.
+        ``read(file) -> Graph``: makes a graph of a file that is open for reading bytes, and unpacked if it was packed.
         The options of :func:`frontier.read` are applied to the graph. A ValueError becomes a GraphError that names the
         file.
     write : callable, optional
@@ -66,7 +67,8 @@ def register_format(
     2
     """
     short = tuple(suffix.lower().removeprefix(".") for suffix in suffixes)
-    if isinstance(suffixes, str) or not short or not all(re.fullmatch(r"[\w-]+", x) and x != "gz" for x in short):
+    plain = all(re.fullmatch(r"[\w-]+", suffix) and suffix not in PACKINGS for suffix in short)
+    if isinstance(suffixes, str) or not short or not plain:
         raise FrontierError(f"register_format(suffixes={suffixes!r}): a list of suffixes such as 'arrows'")
     if read is None and write is None:
         raise FrontierError(f"register_format({name!r}): nothing reads or writes it; give read=, write= or both")
@@ -92,24 +94,61 @@ def register_format(
     FORMATS.update(dict.fromkeys(short, made))
 
 
-def format_of(name: str, given: str | None) -> tuple[str, bool]:
-    """The format's suffix and whether the file is gzipped."""
-    stem, suffix = os.path.splitext(name.lower())
-    zipped = suffix == ".gz"
-    if zipped:
-        suffix = os.path.splitext(stem)[1]
+def format_of(name: str, given: str | None) -> tuple[str, str]:
+    """The format's suffix and that of how the file is packed, perhaps empty.
+
+    Raises
+    ------
+    GraphError
+        Neither the name nor what is given says what the file is.
+    """
+    suffix, packing = named_format(name, given)
+    if not suffix:
+        raise GraphError(unknown(name))
+    return suffix, packing
+
+
+def named_format(name: str, given: str | None) -> tuple[str, str]:
+    """As :func:`format_of`; an empty suffix where neither says what the file is."""
+    stem, end = os.path.splitext(name.lower())
+    packing = end[1:] if end[1:] in PACKINGS else ""
     if given is not None:
-        word = given.lower().removeprefix(".")
-        if not _known(word.removesuffix(".gz")):
+        word, dot, last = given.lower().removeprefix(".").rpartition(".")
+        if not dot or last not in PACKINGS:
+            word, last = f"{word}{dot}{last}", packing
+        if not _known(word):
             raise GraphError(f"there is no format {given!r}: choose one of {_names()}")
-        return word.removesuffix(".gz"), zipped or word.endswith(".gz")
-    if not _known(suffix[1:]):
-        what = f"the suffix {suffix!r}" if suffix else "no suffix"
-        raise GraphError(
-            f"{name}: expected a name that ends in one of {_names()}, each perhaps followed by .gz, "
-            f"found {what}; format= (--format) says what the file is"
-        )
-    return suffix[1:], zipped
+        return word, last
+    suffix = (os.path.splitext(stem)[1] if packing else end)[1:]
+    return suffix if _known(suffix) else "", packing
+
+
+def unknown(name: str) -> str:
+    """What to say of a file of which the name does not say what it is."""
+    stem, end = os.path.splitext(name.lower())
+    suffix = os.path.splitext(stem)[1] if end[1:] in PACKINGS else end
+    what = f"the suffix {suffix!r}" if suffix else "no suffix"
+    return (
+        f"{name}: expected a name that ends in one of {_names()}, each perhaps followed by .gz, "
+        f"found {what}; format= (--format) says what the file is"
+    )
+
+
+def format_to_write(name: str, given: str | None) -> tuple[Format, str, str]:
+    """The format of a file to write, its suffix, and how to pack it.
+
+    Raises
+    ------
+    GraphError
+        Nothing says what the format is, or it cannot be written.
+    """
+    suffix, packing = format_of(name, given)
+    known = FORMATS[suffix]
+    if known.write is None:
+        raise GraphError(f"{name}: {known.name} files can be read, not written")
+    if packing and PACKINGS[packing].write is None:
+        raise GraphError(f"{name}: {PACKINGS[packing].name} archives can be read, not written: .gz can")
+    return known, suffix, packing
 
 
 def _known(suffix: str) -> bool:

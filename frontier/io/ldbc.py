@@ -17,7 +17,8 @@ from frontier.graph.topology import Array
 from frontier.io import _parse
 from frontier.io._edges import Edges
 from frontier.io._options import Options
-from frontier.io._source import Source, is_gzipped, opened, shown
+from frontier.io._packing import packing_of
+from frontier.io._source import Source, opened, shown
 
 __all__ = ["read"]
 
@@ -54,7 +55,7 @@ def _vertices(path: str, stem: str) -> Array:
         raise GraphError(f"{path}: expected the vertices beside it, in {os.path.basename(stem)}.v: {way}")
     name = f"{stem}.{there[0]}"
     with opened(name) as file:
-        source = Source(name, file, is_gzipped(file), progress=False)
+        source = Source(name, file, packing_of(file), progress=False)
         found = _parse.lists(source, "#")
         if (found.sizes > 1).any():
             line = int(found.lines[np.argmax(found.sizes > 1)])
