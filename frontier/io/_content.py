@@ -15,12 +15,22 @@ __all__ = ["recognized"]
 #: Bytes that are looked at.
 _HEAD = 8192
 
+#: What an XML document begins with.
+_PROLOG = rb"(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->|<!DOCTYPE[^\[>]*(?:\[[^\]]*\]\s*)?>|\s)*"
+
 #: Suffixes of formats, and what a file has that is of one.
 _SIGNS = (
     ("parquet", re.compile(rb"PAR1")),
     ("npz", re.compile(rb"PK\x03\x04")),
     ("mtx", re.compile(rb"%%MatrixMarket\s", re.I)),
-    ("gr", re.compile(rb"(?:\s*c\b[^\n]*\n|\s*\n)*\s*p[ \t]+(?:sp|max|edge|col)[ \t]")),
+    ("gr", re.compile(rb"(?:[ \t\r]*(?:c\b[^\n]*)?\n)*[ \t]*p[ \t]+(?:sp|max|edge|col)[ \t]")),
+    ("graphml", re.compile(_PROLOG + rb"<(?:\w+:)?graphml\b", re.S)),
+    ("gexf", re.compile(_PROLOG + rb"<(?:\w+:)?gexf\b", re.S)),
+    ("gml", re.compile(rb"(?:[ \t\r]*(?:(?:#|Creator\b|Version\b|comment\b)[^\n]*)?\n)*[ \t]*graph\s*\[", re.I)),
+    ("net", re.compile(rb"(?:[ \t\r]*(?:(?:%|\*network\b)[^\n]*)?\n)*[ \t]*\*vertices\s", re.I)),
+    ("json", re.compile(rb"\s*\{(?=.*\"(?:nodes|links)\"\s*:)", re.S)),
+    ("g6", re.compile(rb">>graph6<<")),
+    ("s6", re.compile(rb">>sparse6<<")),
 )
 
 #: What is read by others only, and how.

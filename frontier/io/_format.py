@@ -40,6 +40,8 @@ class Format:
         None if they cannot.
     unpacks : bool
         Whether a file is unpacked that is packed by its content, and not called so.
+    has_attributes : bool
+        Whether edges have attributes, of which ``weight=`` names one.
     is_zip : bool
         Whether its files are ZIP archives.
     """
@@ -51,4 +53,5 @@ class Format:
     lists_edges: bool = False
     divisible: Callable[[Source, str, Options], Divisible | None] | None = None
     unpacks: bool = True
+    has_attributes: bool = False
     is_zip: bool = False

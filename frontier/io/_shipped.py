@@ -8,7 +8,7 @@ from typing import Any
 
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
-from frontier.io import dimacs, edge_list, ldbc, matrix_market, metis, npz, parquet
+from frontier.io import by_networkx, dimacs, edge_list, ldbc, matrix_market, metis, npz, parquet
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
 from frontier.io._format import Format
@@ -74,6 +74,11 @@ def _edge_list(name: str, *suffixes: str) -> Format:
     return Format(name, suffixes, edge_list.read, _write_list, lists_edges=True, divisible=edge_list.divisible)
 
 
+def _by_networkx(suffix: str) -> Format:
+    write = by_networkx.write if suffix in ("graphml", "gml", "gexf", "json") else None
+    return Format(by_networkx.NAMES[suffix], (suffix,), by_networkx.read, write, has_attributes=True)
+
+
 SHIPPED = (
     Format("Matrix Market", ("mtx",), **_text(matrix_market.read, matrix_market.write, matrix_market.divisible)),
     _edge_list("edge list", "el"),
@@ -85,4 +90,5 @@ SHIPPED = (
     Format("LDBC", ("e",), ldbc.read, None),
     Format("NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive, is_zip=True),
     Format("Parquet", ("parquet",), _read_table, _write_table, lists_edges=True, divisible=_divisible_table),
+    *map(_by_networkx, by_networkx.NAMES),
 )

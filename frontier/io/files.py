@@ -55,10 +55,11 @@ def read(
         The file. A file that is open for reading bytes, such as ``sys.stdin.buffer``, or a named pipe
         is read as a stream. The suffix determines the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
         ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr``, ``.max``, ``.col``, ``.clq`` (DIMACS),
-        ``.graph``, ``.metis`` (METIS), ``.e`` (LDBC, with ``.v`` beside it), ``.npz``, ``.parquet`` (needs PyArrow), or
-        one passed to :func:`register_format`. Where the name has no such suffix, the content determines it. A further
-        ``.gz``, ``.bz2``, ``.xz``, ``.zst`` (needs zstandard before Python 3.14) or ``.zip`` (of one file) means that
-        the file is packed, which is also seen from its content.
+        ``.graph``, ``.metis`` (METIS), ``.e`` (LDBC, with ``.v`` beside it), ``.npz``, ``.parquet`` (needs PyArrow),
+        ``.graphml``, ``.gml``, ``.gexf``, ``.json`` (node-link), ``.net`` (Pajek), ``.g6``, ``.s6``, ``.adjlist`` (all
+        of which need NetworkX, and are slow), or one passed to :func:`register_format`. Where the name has no such
+        suffix, the content determines it. A further ``.gz``, ``.bz2``, ``.xz``, ``.zst`` (needs zstandard before Python
+        3.14) or ``.zip`` (of one file) means that the file is packed, which is also seen from its content.
     format : str, optional
         One of these suffixes, for a file with another name; ``"csv.gz"`` if it is packed.
     directed : bool, optional
@@ -82,8 +83,8 @@ def read(
     header : bool, optional
         Whether the first line of an edge list names the columns. Default: decided by its content.
     weight : str or False, optional
-        The column of an edge list or a Parquet file that holds the weights; False: none does. Default: the one that is
-        called so, see below; a third column without a line of names.
+        The column of an edge list or a Parquet file that holds the weights, or the attribute in formats of NetworkX;
+        False: none does. Default: the one that is called so, see below; a third column without a line of names.
     source, target : str, optional
         The columns of an edge list or a Parquet file that hold the ends of edges. The first line of an edge list is
         then taken for the names of columns. Default: those that are called so, see below.
@@ -198,8 +199,8 @@ def _check_options(known: Format, options: Options, there: Placement, parts: boo
         raise GraphError(f"num_vertices is for edge lists: {known.name} files say it themselves")
     if options.header is not None and not known.lists_edges:
         raise GraphError("header is for edge lists: the others have names of columns nowhere")
-    if options.weight is not None and not known.lists_edges:
-        raise GraphError("weight is for edge lists and Parquet: the others have names of columns nowhere")
+    if options.weight is not None and not (known.lists_edges or known.has_attributes):
+        raise GraphError(f"weight is for edge lists, Parquet, GraphML and the like: {known.name} files name no columns")
     if options.names_ends and not known.lists_edges:
         raise GraphError("source and target are for edge lists and Parquet: the others have names of columns nowhere")
     if options.names_ends and options.header is False:
@@ -272,8 +273,8 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
 
     Reading the file gives the same graph again: vertices, edges, directedness and the values of
     weights (from text files as int64 or float64). To get duplicate edges back, use
-    ``read(..., duplicates="keep")``. Only ``.npz`` keeps labels and columns of vertices, and
-    it and ``.parquet`` columns of edges.
+    ``read(..., duplicates="keep")``. Only ``.npz`` and the formats of NetworkX keep labels and columns of vertices, and
+    these and ``.parquet`` columns of edges.
 
     Parameters
     ----------

@@ -20,10 +20,13 @@ from frontier.io._packing import PACKINGS
 from frontier.io._shipped import SHIPPED
 from frontier.io._source import Source
 
-__all__ = ["FORMATS", "format_of", "format_to_write", "named_format", "register_format", "unknown"]
+__all__ = ["FORMATS", "KEEP_LABELS", "format_of", "format_to_write", "named_format", "register_format", "unknown"]
 
 #: Suffix of a file's name -> the format.
 FORMATS: dict[str, Format] = {suffix: format for format in SHIPPED for suffix in format.suffixes}
+
+#: Suffixes of formats that hold labels.
+KEEP_LABELS = ("npz", "graphml", "gml", "gexf", "json")
 
 
 def register_format(
