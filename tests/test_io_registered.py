@@ -79,7 +79,7 @@ def test_on_the_command_line(tmp_path, capsys):
     assert (tmp_path / "made").read_text() == "0>1\n1>2\n"
     assert main(["info", plain, "--format", "arrow"]) == 2
     assert "choose one of .mtx, .el" in (said := capsys.readouterr().err)
-    assert ".parquet, .arrows, .arr" in said
+    assert ".adjlist, .arrows, .arr" in said
 
 
 def test_errors_name_the_file(tmp_path):

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.io import by_networkx, dimacs, edge_list, ldbc, matrix_market, metis, npz, parquet
 from frontier.io._divisible import Divisible
@@ -55,8 +54,6 @@ def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None
 
 
 def _read_table(source: Source, suffix: str, options: Options) -> Edges:
-    if options.header is not None:
-        raise GraphError("header is for text: a Parquet file always names its columns")
     return parquet.read(source.path, source.seekable(), options)
 
 

@@ -8,19 +8,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import IO, Any
 
-import numpy as np
-
 from frontier.atomic_write import replacing
-from frontier.errors import GraphError, printable, warn
-from frontier.graph.build import from_csr, from_edges
+from frontier.errors import GraphError, printable
 from frontier.graph.graph import Graph
 from frontier.graph.kinds import door
 from frontier.graph.moving import on_host
-from frontier.io import stored
+from frontier.io import parquet_folders, stored
 from frontier.io._content import recognized
 from frontier.io._divisible import graph_in_parts, in_parts
 from frontier.io._edges import Edges
 from frontier.io._format import Format
+from frontier.io._making import arrays_of, graph_of, stored_graph
 from frontier.io._options import Options
 from frontier.io._packing import PACKINGS
 from frontier.io._source import Source, opened
@@ -52,14 +50,15 @@ def read(
     Parameters
     ----------
     path : str, path or file
-        The file. A file that is open for reading bytes, such as ``sys.stdin.buffer``, or a named pipe
-        is read as a stream. The suffix determines the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
-        ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr``, ``.max``, ``.col``, ``.clq`` (DIMACS),
-        ``.graph``, ``.metis`` (METIS), ``.e`` (LDBC, with ``.v`` beside it), ``.npz``, ``.parquet`` (needs PyArrow),
-        ``.graphml``, ``.gml``, ``.gexf``, ``.json`` (node-link), ``.net`` (Pajek), ``.g6``, ``.s6``, ``.adjlist`` (all
-        of which need NetworkX, and are slow), or one passed to :func:`register_format`. Where the name has no such
-        suffix, the content determines it. A further ``.gz``, ``.bz2``, ``.xz``, ``.zst`` (needs zstandard before Python
-        3.14) or ``.zip`` (of one file) means that the file is packed, which is also seen from its content.
+        The file, or a folder of ``.parquet`` files. A file that is open for reading bytes, such as
+        ``sys.stdin.buffer``, or a named pipe is read as a stream. The suffix determines the format: ``.mtx`` (Matrix
+        Market), ``.el``, ``.wel``, ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr``, ``.max``, ``.col``,
+        ``.clq`` (DIMACS), ``.graph``, ``.metis`` (METIS), ``.e`` (LDBC, with ``.v`` beside it), ``.npz``, ``.parquet``
+        (needs PyArrow), ``.graphml``, ``.gml``, ``.gexf``, ``.json`` (node-link), ``.net`` (Pajek), ``.g6``, ``.s6``,
+        ``.adjlist`` (which need NetworkX, and are slow), or one passed to :func:`register_format`. Where the name has
+        no such suffix, the content determines it. A further ``.gz``, ``.bz2``, ``.xz``, ``.zst`` (needs zstandard
+        before Python 3.14) or ``.zip`` (of one file) means that the file is packed, which is also seen from its
+        content.
     format : str, optional
         One of these suffixes, for a file with another name; ``"csv.gz"`` if it is packed.
     directed : bool, optional
@@ -168,9 +167,10 @@ def _maker(
     name = _name(path)
     if given is None and stored.is_stored(name):
         raise GraphError(f"{name}: a Frontier graph is read as it is, without format=, duplicates= and the like")
+    said = named_format(name, format)[0]  # refuses a format that there is not, also if there is no file
     if given is None and os.path.isdir(name):
-        raise GraphError(f"{name}: expected a file, found a folder")
-    named_format(name, format)  # refuses a format that there is not, also if there is no file
+        with _naming(name, parts):
+            return _of_folder(name, said if format is not None else "parquet", there, options, parts)
     with _naming(name, parts), opened(name, given) as file:
         suffix, packing = recognized(name, format, file)
         known = FORMATS[suffix]
@@ -191,6 +191,21 @@ def _maker(
         if there.divides:
             return in_parts(whole, there, parts, "keep" if kept else options.duplicates or "first", at_least)
         return partial(whole.to, there)
+
+
+def _of_folder(
+    name: str, suffix: str, there: Placement, options: Options, parts: bool
+) -> Callable[[], Graph]:
+    """What makes the graph of a folder of Parquet files."""
+    files = parquet_folders.files_in(name) if suffix == "parquet" else []
+    if not files:
+        raise GraphError(f"{name}: expected a file, found a folder; only one of .parquet files can be read")
+    _check_options(FORMATS["parquet"], options, there, parts)
+    found = parquet_folders.read(name, files, options)
+    whole = graph_of(name, found, options, parquet_folders.refuse)
+    if there.divides:
+        return in_parts(whole, there, parts, options.duplicates or "first", found.num_vertices is None)
+    return partial(whole.to, there)
 
 
 def _check_options(known: Format, options: Options, there: Placement, parts: bool) -> None:
@@ -243,7 +258,7 @@ def _read(source: Source, known: Format, suffix: str, options: Options, keep: bo
     found = known.read(source, suffix, options)
     if isinstance(found, Edges):
         at_least = options.num_vertices is None and (found.num_vertices is None or found.at_least)
-        return _graph(source, found, options), at_least, False
+        return graph_of(source.path, found, options, source.fail), at_least, False
     at_least = isinstance(found, Graph)  # what reads a registered format does not say where it knows it from
     stored = found.directed if isinstance(found, Graph) else found["directed"]
     directed = stored if options.directed is None else options.directed
@@ -251,8 +266,8 @@ def _read(source: Source, known: Format, suffix: str, options: Options, keep: bo
     if isinstance(found, Graph):
         if keep and options.self_loops == "keep" and directed == stored and options.labels is None:
             return on_host(found), at_least, keep
-        found = _arrays(on_host(found))
-    return _stored_graph(found, options, directed, keep), at_least, keep
+        found = arrays_of(on_host(found))
+    return stored_graph(found, options, directed, keep), at_least, keep
 
 
 def _name(path: Any) -> str:
@@ -324,89 +339,3 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
         raise
     except OSError as error:
         raise GraphError(f"{name}: cannot be written: {error.strerror or error}") from None
-
-
-def _graph(source: Source, found: Edges, options: Options) -> Graph:
-    directed = found.directed if options.directed is None else options.directed
-    src, dst, weights, columns = found.src, found.dst, found.weights, found.edges
-    if directed and not found.directed and not found.both_ways:
-        other = src != dst
-        src, dst = np.concatenate((src, dst[other])), np.concatenate((dst, src[other]))
-        weights = None if weights is None else np.concatenate((weights, weights[other]))
-        columns = {name: np.concatenate((column, column[other])) for name, column in columns.items()}
-    count = found.num_vertices if options.num_vertices is None else options.num_vertices
-    if options.labels is True or found.labels is not None:
-        count = options.num_vertices
-    elif count is None and options.labels is None and found.nodes is not None:
-        count = _count(source.path, found)
-    graph = from_edges(
-        src, dst, weights, num_vertices=count, directed=directed or found.both_ways,
-        duplicates=options.duplicates, self_loops=options.self_loops,
-        labels=options.labels if found.labels is None else found.labels,
-        vertices=found.vertices, edges=columns,
-    )  # fmt: skip
-    if directed or not found.both_ways:
-        return graph
-    return _undirected(source, graph, found)
-
-
-def _count(name: str, found: Edges) -> int:
-    """The number of vertices by the ids of edges, with a warning if a comment tells of another."""
-    count = max(int(ends.max()) + 1 if len(ends) else 0 for ends in (found.src, found.dst))
-    if count != found.nodes:
-        warn(
-            f"{name}: a comment tells of {found.nodes:,} vertices, and ids go up to {count - 1:,}: labels=True numbers "
-            "those that occur, and num_vertices= says how many there are"
-        )
-    return count
-
-
-def _undirected(source: Source, graph: Graph, found: Edges) -> Graph:
-    """A graph whose file has every edge both ways as an undirected one."""
-    try:
-        return from_csr(
-            graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels,
-            vertices=graph.vertices,
-        )  # fmt: skip
-    except GraphError:
-        s, d, w = _one_sided(graph)
-        line = None if found.lines_of is None else int(found.lines_of[s])
-        weight = "" if w is None else f" with the weight {w}"
-        source.fail(
-            line, f"vertex {s + 1} among the neighbours of {d + 1}{weight}",
-            f"only vertex {d + 1} among those of {s + 1}",
-        )  # fmt: skip
-
-
-def _one_sided(graph: Graph) -> tuple[int, int, Any]:
-    """An edge of a graph that is not symmetric whose reverse is not there, or differs."""
-    weights = [0] * graph.num_slots if graph.weights is None else graph.weights.tolist()
-    there = list(zip(graph.sources.tolist(), graph.targets.tolist(), weights, strict=True))
-    known = set(there)
-    s, d, w = next((e for e in there if (e[1], e[0], e[2]) not in known), there[0])
-    return s, d, None if graph.weights is None else w
-
-
-def _arrays(graph: Graph) -> dict[str, Any]:
-    """A graph as the arguments of ``from_csr``."""
-    kept = ("offsets", "targets", "weights", "directed", "labels", "vertices", "edges")
-    return {name: getattr(graph, name) for name in kept}
-
-
-def _stored_graph(found: dict[str, Any], options: Options, directed: bool, keep: bool) -> Graph:
-    """The graph of an archive in our own layout, or of a format that gives graphs."""
-    stored = found["directed"]
-    labels = found["labels"] if options.labels is None else options.labels
-    found = {**found, "labels": labels}
-    if keep and options.self_loops == "keep":
-        return from_csr(**{**found, "directed": directed})
-    rows = from_csr(**{**found, "directed": stored})
-    kept = slice(None) if stored or directed else rows.sources <= rows.targets
-    return from_edges(
-        rows.sources[kept], rows.targets[kept],
-        None if rows.weights is None else rows.weights[kept],
-        num_vertices=rows.num_vertices, directed=directed, labels=rows.labels,
-        duplicates="keep" if keep else options.duplicates,
-        self_loops=options.self_loops, vertices=rows.vertices,
-        edges={name: column[kept] for name, column in rows.edges.items()},
-    )  # fmt: skip

@@ -39,10 +39,12 @@ BUFFER = 1 << 17
 _KEY = b"frontier"
 
 
-def read(path: str, file: Any, options: Options) -> Edges:
-    """Read a file."""
+def read(path: str, file: Any, options: Options, doubts: bool = True) -> Edges:
+    """Read a file; ``doubts``: whether to warn of columns that might be weights."""
+    if options.header is not None:
+        raise GraphError("header is for text: a Parquet file always names its columns")
     opened = _opened(path, file)
-    marker, columns, names = _head(path, opened, options)
+    marker, columns, names = _head(path, opened, options, doubts)
     with _refusing_damage(path):
         table = opened.read(columns=names)
     arrays = _arrays(path, table)
@@ -141,7 +143,7 @@ def _pyarrow(module: str) -> Any:
         raise GraphError(f"Parquet files need PyArrow ({error}): pip install pyarrow") from None
 
 
-def _head(path: str, opened: Any, options: Options) -> tuple[Marker, Columns, list[str]]:
+def _head(path: str, opened: Any, options: Options, doubts: bool = True) -> tuple[Marker, Columns, list[str]]:
     """What the metadata say, the columns, and the names of those that are read: ends, weights, others."""
     said = (opened.schema_arrow.metadata or {}).get(_KEY, b"")
     marker = Marker.parse(b"# frontier: " + said) or Marker()
@@ -155,7 +157,7 @@ def _head(path: str, opened: Any, options: Options) -> tuple[Marker, Columns, li
     if len(columns.others) == 1 and columns.weight is None and not columns.doubt:
         name, at = next(iter(columns.others.items()))
         columns.doubt = [name] if _is_number(opened.schema_arrow.field(every[at]).type) else []
-    if weight is None:
+    if weight is None and doubts:
         warn_of_doubt(path, columns)
     if marker.directed is None and [every[columns.source].lower(), every[columns.target].lower()] == ["u", "v"]:
         marker.directed = False
