@@ -2,6 +2,7 @@
 
 from frontier import (
     backends as backends,
+    datasets as datasets,
     generators as generators,
     io as io,
     operators as operators,

@@ -84,7 +84,9 @@ def check_contents(wheel: Path, sdist: Path) -> None:
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     if tops != {"frontier"}:
         raise Failed(f"the wheel holds {sorted(tops)}, not only frontier")
-    for part in ("py.typed", "__init__.pyi", "operators/__init__.py", "primitives/__init__.py"):
+    for part in (
+        "py.typed", "__init__.pyi", "operators/__init__.py", "primitives/__init__.py", "datasets/krackhardt_kite.csv",
+    ):  # fmt: skip
         if f"frontier/{part}" not in names:
             raise Failed(f"the wheel lacks frontier/{part}")
     with tarfile.open(sdist) as archive:
