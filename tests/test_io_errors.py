@@ -227,7 +227,13 @@ def test_damaged_gzip(tmp_path):
         fr.read(path)
 
 
-@pytest.mark.parametrize("suffix", ["mtx", "el", "csv", "gr", "graph", "npz", "npz.gz", "el.gz"])
+NOISY = [
+    "mtx", "el", "csv", "gr", "graph", "npz", "npz.gz", "el.gz", "max", "col", "el.bz2", "el.xz", "el.zip", "graphml",
+    "gml", "gexf", "json", "net", "g6", "s6", "adjlist",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", NOISY)
 def test_noise(tmp_path, suffix):
     path = tmp_path / f"noise.{suffix}"
     for seed in range(20):

@@ -87,8 +87,8 @@ MUTANTS = {
         "io_formats io_roundtrip io_whole",
     ),
     "edge list: swapped columns": Mutant(
-        "frontier/io/edge_list.py", "return Edges(rows.src, rows.dst, rows.weights, count, directed=True",
-        "return Edges(rows.dst, rows.src, rows.weights, count, directed=True", "io_formats io_roundtrip",
+        "frontier/io/edge_list.py", "made = Edges(rows.src, rows.dst, rows.weights, count, directed=True",
+        "made = Edges(rows.dst, rows.src, rows.weights, count, directed=True", "io_formats io_roundtrip",
     ),
     "ranks: the wrong part wins": Mutant(
         "frontier/backends/ranks/exchange.py", "return ids[first], keys[first] % len(parts)",

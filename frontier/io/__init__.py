@@ -1,9 +1,11 @@
 """Read graphs from files and write them: :func:`frontier.read` and :func:`frontier.write`.
 
-There is one module for each format, which describes the format and writes graphs in it. ``formats`` has the table of
-formats, to which :func:`frontier.register_format` adds. All text formats are read by one compiled tokenizer
-(``_tokens``), block by block on all threads (``_parse``), so they share its speed and its error messages. Several
-processes can read parts of a file in most formats (``_divisible``), also of the arrays in an archive (``_members``).
+There is one module for each format, which describes the format and writes graphs in it; those of ``by_networkx`` are
+left to NetworkX. ``_shipped`` lists them, and ``formats`` has the table of formats, to which
+:func:`frontier.register_format` adds. ``_content`` tells what a file is whose name does not say it, and ``_packing``
+how packed files are read and written. All other text formats are read by one compiled tokenizer (``_tokens``), block by
+block on all threads (``_parse``), so they share its speed and its error messages. Several processes can read parts of a
+file in most formats (``_divisible``), also of the arrays in an archive (``_members``).
 
 Graphs larger than memory are folders of mapped arrays (``stored``, ``opening``), which ``external`` makes of files in
 the same formats, part by part.

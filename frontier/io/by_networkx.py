@@ -34,7 +34,7 @@ __all__ = ["NAMES", "read", "write"]
 #: Suffix -> what the format is called.
 NAMES = {
     "graphml": "GraphML", "gml": "GML", "gexf": "GEXF", "net": "Pajek", "g6": "graph6", "s6": "sparse6",
-    "json": "node-link JSON", "adjlist": "adjacency list",
+    "json": "node-link JSON", "adjlist": "NetworkX adjacency list",
 }  # fmt: skip
 
 #: Bytes that a node takes at least.
