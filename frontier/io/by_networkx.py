@@ -1,8 +1,8 @@
 """Formats that NetworkX reads: GraphML, GML, GEXF, Pajek, graph6, sparse6, node-link JSON and adjacency lists.
 
-It makes Python objects of every vertex and edge, which takes some ten microseconds and a kilobyte each. Names of nodes
-become labels, unless they are 0 to n - 1; the attribute ``weight`` holds the weights; others become columns, of which
-missing numbers are NaN and missing texts empty.
+It makes Python objects of every vertex and edge, which takes ten to fifty microseconds and about two kilobytes each.
+Names of nodes become labels, unless they are 0 to n - 1; the attribute ``weight`` holds the weights; others become
+columns, of which missing numbers are NaN and missing texts empty.
 """
 
 from __future__ import annotations
