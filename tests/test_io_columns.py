@@ -140,3 +140,17 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ):
         assert main(words) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_line_above_numbers_names_columns(tmp_path: Path) -> None:
+    """Whatever it calls them: where it has text, the next line has a number."""
+    name = tmp_path / "follows.csv"
+    name.write_text("follower,followee,strength\nann,bob,3\nbob,cid,1\n")
+    for labels in (None, True):
+        g = fr.read(name, labels=labels)
+        assert (g.labels.tolist(), g.weights.tolist(), g.num_edges) == (["ann", "bob", "cid"], [3, 1], 2)
+    name.write_text("a,b,5\nb,c,6\n")
+    assert fr.read(name, labels=True).num_edges == 2
+    name.write_text("a,b,x\nb,c,y\n")
+    with pytest.raises(fr.GraphError, match="expected a number as weight"):
+        fr.read(name, labels=True)

@@ -155,11 +155,11 @@ def test_names_without_labels_say_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_line_of_names_that_is_not_seen_as_such(tmp_path: Path) -> None:
-    for name, labels in (("g.csv", True), ("g.txt", None)):
-        text = "person,friend,weight\n0,1,5\n"
-        with pytest.raises(fr.GraphError, match=rf"{name}:1: expected .*header=True"):
-            read(tmp_path, name, text, labels=labels)
-        assert read(tmp_path, name, text, labels=labels, header=True).weights.tolist() == [5]
+    text = "person,friend,weight\n0,1,5\n"
+    with pytest.raises(fr.GraphError, match=r"g.txt:1: expected .*header=True"):
+        read(tmp_path, "g.txt", text)
+    for name, options in (("g.txt", {"header": True}), ("g.csv", {"labels": True}), ("g.csv", {})):
+        assert read(tmp_path, name, text, **options).weights.tolist()[:1] == [5]
 
 
 # -- names of columns -----------------------------------------------------------------------

@@ -38,6 +38,7 @@ class Head:
     marked: bool = False
     columns: Columns | None = None  # as a line of names says
     known: bool = False  # whether the names say which column is which
+    above: bool = False  # whether they stand above numbers, and so are surely names of columns
     directed: bool | None = None  # as their names say
     told: bool | None = None  # as a comment says
     nodes: int | None = None  # as a comment says
@@ -83,8 +84,11 @@ def head_of(source: Source, suffix: str, options: Options) -> Head:
             continue
         delimiter = None if head.konect else _table.delimiter_of(text, suffix)
         cells = _table.cells(text, delimiter)
+        if beginning and header is None and suffix in TABLES and _is_above_numbers(cells, source, delimiter):
+            header = True
         if beginning and header is not False and _names_columns(cells, suffix, head.names, header):
             _take_names(head, source, cells, options)
+            head.above = header is True
             head.delimiter = delimiter
         elif not head.names and suffix in TABLES and _is_lone(cells):
             head.vertices = max(head.vertices, int(cells[0]) + 1)
@@ -106,7 +110,7 @@ def _settle(head: Head, source: Source, options: Options) -> None:
             what = f"a line of names of columns, one of them weight={options.weight!r}"
             source.fail(None, what, shown(head.first))
         return
-    said = head.known or options.header or options.names_ends
+    said = head.known or options.header or options.names_ends or head.above
     if options.infers_labels and said and not head.vertices and not head.marked:
         head.names = head.names or _holds_names(head, head.columns)
     _third(head)
@@ -138,6 +142,16 @@ def _names_columns(cells: list[str], suffix: str, names: bool, header: bool | No
         return True
     # where ids are numbers this is no edge
     return suffix in TABLES and not names and len(cells) > 1 and not any(is_number(cell.encode()) for cell in cells)
+
+
+def _is_above_numbers(cells: list[str], source: Source, delimiter: str | None) -> bool:
+    """Whether a first line has text where the next one has a number, beyond the ends: it names columns."""
+    below = source.peek() if len(cells) > 2 else None
+    row = [] if below is None else _table.cells(below.decode("utf-8", "replace"), delimiter)
+    if len(row) != len(cells):
+        return False
+    pairs = zip(cells[2:], row[2:], strict=True)
+    return any(cell and not is_number(cell.encode()) and is_number(number.encode()) for cell, number in pairs)
 
 
 def _take_names(head: Head, source: Source, cells: list[str], options: Options) -> None:

@@ -93,8 +93,8 @@ class Source:
         self.packing = packing
         if packing:
             self._stream = PACKINGS[packing].read(path, file)
-        self._held: bytes | None = None
-        self._back = 0  # bytes of the line that was put back
+        self._held: list[tuple[bytes, int]] = []  # lines that come again, and how many bytes of the file each is
+        self._last = 0  # bytes of the line that was read last
         self._before = 0  # bytes of the file before these
         self._before_packing = ""
         self._size = os.fstat(file.fileno()).st_size if _regular(file) else None
@@ -111,22 +111,32 @@ class Source:
 
     def readline(self) -> bytes | None:
         """The next line without its end, or None at the end of the file."""
-        line, self._held = self._held, None
-        if line is None:
+        if self._held:
+            line, self._last = self._held.pop(0)
+        else:
             with self._unpacking():
                 line = self._line()
             if not line:
                 return None
             if self.line == 0:
                 line = line.removeprefix(b"\xef\xbb\xbf")
-            self._back = len(line)
+            self._last = len(line)
         self.line += 1
         return line.rstrip(b"\r\n")
 
     def put_back(self, line: bytes) -> None:
-        """Make ``line`` the next line again."""
-        self._held = line + b"\n"
+        """Make ``line``, the last that was read, the next line again."""
+        self._held.insert(0, (line + b"\n", self._last))
         self.line -= 1
+
+    def peek(self) -> bytes | None:
+        """The line after the last one, which stays the next; None at the end of the file."""
+        last = self._last
+        line = self.readline()
+        if line is not None:
+            self.put_back(line)
+        self._last = last
+        return line
 
     def blocks(self, size: int) -> Iterator[bytes]:
         """The rest in blocks of about ``size`` bytes, each ending with the end of a line.
@@ -134,7 +144,7 @@ class Source:
         ``line`` is for the caller to count.
         """
         while True:
-            head, self._held = self._held or b"", None
+            head, self._held = b"".join(line for line, _ in self._held), []
             with self._unpacking():
                 body = self._stream.read(size)
                 tail = b"" if body.endswith(b"\n") else self._line()
@@ -149,7 +159,7 @@ class Source:
     def range_of_lines(self) -> tuple[int, int]:
         """Where the rest begins, and how many bytes it has, which are unpacked to be counted; of no pipe."""
         assert self._size is not None
-        begin = self._stream.tell() - (0 if self._held is None else self._back)
+        begin = self._stream.tell() - sum(size for _, size in self._held)
         if not self.packing:
             return begin, self._size - begin
         while self.read(_SKIPPED):
@@ -213,7 +223,7 @@ class Source:
         """Bytes that are still to be read, where that is known."""
         if self._size is None or self.packing:
             return None
-        return self._size - self._file.tell() + len(self._held or b"")
+        return self._size - self._file.tell() + sum(len(line) for line, _ in self._held)
 
     def seekable(self) -> BinaryIO:
         """The file itself where one can go back in it, else all of it in memory."""
