@@ -80,6 +80,7 @@ _NAMES = {
     "frontier.primitives.personalized": "personalized_pagerank",
     "frontier.primitives.who_to_follow": "who_to_follow",
     "frontier.primitives.salsa": "salsa",
+    "frontier.primitives.sample_neighbors": "sample_neighbors",
     "frontier.primitives.transitive_closure": "transitive_closure",
     "frontier.primitives.bfs_many": "bfs_many",
     "frontier.primitives.sssp_many": "sssp_many",

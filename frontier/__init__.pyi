@@ -238,6 +238,9 @@ from frontier.primitives.personalized import (
 from frontier.primitives.salsa import (
     salsa as salsa,
 )
+from frontier.primitives.sample_neighbors import (
+    sample_neighbors as sample_neighbors,
+)
 from frontier.primitives.scc import (
     strongly_connected_components as strongly_connected_components,
 )

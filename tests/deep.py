@@ -136,6 +136,20 @@ DEEP = {
     r"io_streams::test_(named_pipe|open_files).(gr|graph|wel|txt)": "the same of csv and mtx",
     r"placement::test_nobody_compares": "nobody: it looks at the repository",
     r"residences::test_on_the_cpu.disk-\w+_many": "the same from one source",
+    r"communities::test_float_weights_are_the_same_on.*louvain": "the same with leiden",
+    r"result_tables::test_every_result_is_written.*(npz|json|parquet)": "csv, cli",
+    r"divided::test_doubts.*ranks:1": "the same on ranks:3",
+    r"(pagerank::test_networkx_agrees|ranking::test_(nobody|faster|rounded)|color::test_hubs).*cpu": "on python",
+    r"(bridges|articulation_points|clustering)::test_several_workers": "other primitives on several workers",
+    r"buckets::test_four_buckets|sssp::test_distances_in_float32.cpu|order::test_core_numbers.*cpu": "sssp",
+    r"programs::test_(betweenness|pagerank|kcore).cpu": "programs::test_sssp, and the primitives",
+    r"(linker|sparse_offsets::test_few_bytes|effects::test_a_second_process|io_registered::test_installed)": "cache",
+    r"disk::test_(what_cannot|converted_as_read.keep-1)|disk_errors::test_a_conversion": "disk::test_converted_as_read",
+    r"rows_in_parts::test_a_run_goes_on.*ranks:3\]|atomics::test_nothing_is_lost.cpu-4": "the same on other parts",
+    r"explain::test_the_command|cli::test_(python_m|reader_that)|mapping::test_parts": "explain, cli, mapping: others",
+    r"sssp::test_(many_graphs|unsigned_weights).cpu|shortest_path::test_(an_estimate|consistent).*cpu": "python",
+    r"cc::test_many_graphs.cpu|pagerank::test_many\w*.cpu|triangles::test_many_graphs.cpu": "any_graph",
+    r"shortest_path::test_several_workers\w|io_whole::test_archives_are_not": "others; memory_limits",
 }  # fmt: skip
 
 _PATTERNS = [(re.compile(pattern), catcher) for pattern, catcher in DEEP.items()]

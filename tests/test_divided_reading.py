@@ -488,7 +488,7 @@ def compile_what_reads(path):
 @pytest.mark.parametrize(
     "name",
     [
-        "own", "plain", "packed", "graph.mtx", "graph.wel", "graph.gr", "graph.wel.gz", "graph.mtx.gz",
+        "own", "packed", "graph.mtx", "graph.wel.gz",
         pytest.param("graph.parquet", marks=arrow),
     ],
 )  # fmt: skip
