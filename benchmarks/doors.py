@@ -156,7 +156,7 @@ def graphs(edges: Edges) -> list[Row]:
         matrix.sum_duplicates()
         rows += [("SciPy, canonical CSR", False, lambda: fr.from_scipy(matrix, directed=True))]
     if (blas := module("graphblas")) is not None:
-        entries = blas.Matrix.from_coo(*both, True, nrows=shape[0], ncols=shape[1], dup_op=blas.binary.any)
+        entries = blas.Matrix.from_coo(*both, True, nrows=shape[0], ncols=shape[1])
         rows.append(("python-graphblas", False, lambda: fr.from_graphblas(entries, directed=True)))
     if (torch := module("torch")) is not None:
         index = torch.from_numpy(np.stack([src, dst]))

@@ -13,7 +13,7 @@ import numpy as np
 
 from frontier.errors import GraphError, warn
 from frontier.graph.kinds import door
-from frontier.graph.names import Coded, check_unique, coded, numbered, whole_numbers
+from frontier.graph.names import Coded, check_unique, numbered, whole_numbers
 from frontier.graph.topology import Array
 from frontier.memory.arrays import adopt, is_device, to_host
 from frontier.memory.base import Memory
@@ -113,7 +113,7 @@ def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[
         raise GraphError(f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}")
     names = None if labels is None or by_name else label_array(labels)
     if by_name or any(len(end) and (isinstance(end, Coded) or end.dtype.kind not in "iufcb") for end in ends):
-        src, dst, found = numbered(_coded(ends[0]), _coded(ends[1]), names)
+        src, dst, found = numbered(_named(ends[0]), _named(ends[1]), names)
         return memory.moved(src), memory.moved(dst), _names(found.tolist(), "labels") if names is None else names
     ids = [vertex_ids(end, what, memory) for end, what in zip(ends, ("src", "dst"), strict=True)]
     common = np.result_type(ids[0].dtype, ids[1].dtype)
@@ -130,8 +130,8 @@ def _end(values: Any, what: str, memory: Memory, by_name: bool) -> Array | Coded
     return found
 
 
-def _coded(end: Array | Coded) -> Coded:
-    return end if isinstance(end, Coded) else coded(to_host(end))
+def _named(end: Array | Coded) -> Array | Coded:
+    return end if isinstance(end, Coded) else to_host(end)
 
 
 def _names(values: Any, what: str, memory: Memory = HOST) -> Array:

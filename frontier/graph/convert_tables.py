@@ -37,8 +37,8 @@ class Table(Protocol):
 
     names: list[str]
 
-    def ends(self, name: str) -> Array | Coded:
-        """A column of ids or of names; the code -1 for a cell without."""
+    def ends(self, source: str, target: str) -> tuple[Array | Coded, Array | Coded]:
+        """Two columns of ids or of names, of which none is missing; coded with the same names if that is simple."""
 
     def values(self, name: str) -> Array:
         """A column of other values, of which none is missing."""
@@ -214,9 +214,10 @@ def _graph_of(
                 f"edges, {way}and columns=[] says that this is meant"
             )
     kept: Mapping[str, Array] = {_known(table, name): table.values(name) for name in columns or ()}
+    ends = table.ends(src, dst)
     return from_edges(
-        table.ends(src),
-        table.ends(dst),
+        ends[0],
+        ends[1],
         None if weighs is None else table.values(weighs),
         directed=bool(says if directed is None else directed),
         edges=kept,
@@ -272,19 +273,18 @@ class _Pandas:
     def _series(self, name: str) -> Any:
         return self._table.iloc[:, self._at[name]]
 
-    def ends(self, name: str) -> Array | Coded:
+    def ends(self, source: str, target: str) -> tuple[Array | Coded, Array | Coded]:
+        found = self._end(source), self._end(target)
+        if all(isinstance(end, Coded) for end in found) and self._series(source).dtype == self._series(target).dtype:
+            return found[0], Coded(found[1].codes, found[0].names)  # type: ignore[union-attr]
+        return found
+
+    def _end(self, name: str) -> Array | Coded:
         series = self._series(name)
         if hasattr(series, "cat"):
             _whole(series.cat.codes.to_numpy() < 0, name)
             return Coded(series.cat.codes.to_numpy(), _names(series.cat.categories.tolist()))
-        if getattr(series.dtype, "kind", "O") in "iufb":
-            return self.values(name)
-        values = series.to_numpy()
-        if values.dtype.kind in "iu" or _are_numbers(values):
-            return self.values(name)
-        codes, names = sys.modules["pandas"].factorize(series)
-        _whole(codes < 0, name)
-        return Coded(codes, np.asarray(names, object))
+        return self.values(name)
 
     def values(self, name: str) -> Array:
         series = self._series(name)
@@ -298,31 +298,27 @@ def _names(values: list[Any]) -> Array:
     return whole_numbers(values) if {*map(type, values)} == {int} else np.fromiter(values, object)
 
 
-def _are_numbers(values: Array) -> bool:
-    """Whether objects are all integers, as pandas holds some columns of ids, and not names."""
-    return values.dtype.kind == "O" and len(values) > 0 and {*map(type, values)} <= {int, np.int64, np.int32}
-
-
 class _Polars:
     """A table of Polars."""
 
     def __init__(self, table: Any) -> None:
         self._table, self.names = table, list(table.columns)
 
-    def ends(self, name: str) -> Array | Coded:
-        series = self._table.get_column(name)
-        polars = sys.modules["polars"]
-        if series.dtype not in (polars.String, polars.Categorical, polars.Enum):
-            return self.values(name)
-        _whole(series.is_null().to_numpy(), name)
-        if series.dtype == polars.String:
-            series = series.cast(polars.Categorical)
-        if series.dtype == polars.Enum:
-            return Coded(series.to_physical().to_numpy(), _names(series.dtype.categories.to_list()))
-        found = series.unique()  # of categories that others have, too, numbers may be far apart
+    def ends(self, source: str, target: str) -> tuple[Array | Coded, Array | Coded]:
+        polars, both = sys.modules["polars"], [self._table.get_column(name) for name in (source, target)]
+        kinds = polars.String, polars.Categorical, polars.Enum
+        if not all(series.dtype in kinds for series in both):
+            return self.values(source), self.values(target)
+        for name, series in zip((source, target), both, strict=True):
+            _whole(series.is_null().to_numpy(), name)
+        # categories that others have, too, may have numbers far apart
+        one = polars.concat([series.cast(polars.String) if series.dtype == polars.Enum else series for series in both])
+        one = one.cast(polars.Categorical)
+        found = one.unique()
         codes = np.empty(int(found.to_physical().max() or 0) + 1, np.int64)
         codes[found.to_physical().to_numpy()] = np.arange(len(found))
-        return Coded(codes[series.to_physical().to_numpy()], _names(found.cast(polars.String).to_list()))
+        names, codes = _names(found.cast(polars.String).to_list()), codes[one.to_physical().to_numpy()]
+        return Coded(codes[: len(both[0])], names), Coded(codes[len(both[0]) :], names)
 
     def values(self, name: str) -> Array:
         series = self._table.get_column(name)
@@ -343,20 +339,31 @@ class _Arrow:
             _whole(column.is_null().to_numpy(), name)
         return column
 
-    def ends(self, name: str) -> Array | Coded:
-        column, types = self._column(name), library("pyarrow.types", "PyArrow")
-        named = types.is_string(column.type) or types.is_large_string(column.type) or types.is_string_view(column.type)
-        if not (named or types.is_dictionary(column.type)):
-            return self.values(name)
-        found = column.combine_chunks() if types.is_dictionary(column.type) else column.dictionary_encode()
-        found = found.unify_dictionaries().combine_chunks() if hasattr(found, "chunks") else found
-        if hasattr(found, "chunks"):  # of no rows
-            return np.empty(0, np.int64)
-        return Coded(found.indices.to_numpy(), _names(found.dictionary.to_pylist()))
+    def ends(self, source: str, target: str) -> tuple[Array | Coded, Array | Coded]:
+        arrow, both = library("pyarrow", "PyArrow"), [self._column(name) for name in (source, target)]
+        if not all(_is_text(column.type) for column in both) or not len(both[0]):
+            return self.values(source), self.values(target)
+        same = both[0].type == both[1].type
+        chunks = [chunk for column in both for chunk in (column if same else column.cast(arrow.large_string())).chunks]
+        one = arrow.chunked_array(chunks)
+        if not arrow.types.is_dictionary(one.type):
+            one = one.dictionary_encode()
+        one = one.unify_dictionaries().combine_chunks()
+        one = one.chunk(0) if hasattr(one, "chunks") else one
+        names, codes = _names(one.dictionary.to_pylist()), one.indices.to_numpy()
+        return Coded(codes[: len(both[0])], names), Coded(codes[len(both[0]) :], names)
 
     def values(self, name: str) -> Array:
         values: Array = self._column(name).to_numpy()
         return values
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether a column of Arrow holds text, perhaps by a dictionary; or numbers by a dictionary."""
+    types = library("pyarrow.types", "PyArrow")
+    return any(
+        test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
+    )
 
 
 def edge_columns(graph: Any, who: str) -> dict[str, Array]:

@@ -1,14 +1,13 @@
 """Number vertices by their names: ids for the ends of edges, and each name once, as the labels of the graph.
 
-Each end is coded first: every edge gets the number of its name among those of that end. Categories come coded already
-(:class:`Coded`). Then the names of both ends, which are few, are numbered together, in the order of their first edges.
+Both ends stand in one column, row 2i the source of edge i and row 2i + 1 its target. It is coded: each row gets the
+number of its name. Categories come coded already (:class:`Coded`). Codes become ids in the order of the first edges.
 pandas codes twice as fast as a dictionary. It is used where it is loaded, and loaded where there are many edges.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import operator
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -79,7 +78,7 @@ def _is_missing(name: Any) -> bool:
         return True
 
 
-def numbered(src: Coded, dst: Coded, labels: Array | None) -> tuple[Array, Array, Array]:
+def numbered(src: Array | Coded, dst: Array | Coded, labels: Array | None) -> tuple[Array, Array, Array]:
     """Number the vertices by their names, in the order of ``labels`` or of the edges that name them first.
 
     Returns
@@ -93,34 +92,48 @@ def numbered(src: Coded, dst: Coded, labels: Array | None) -> tuple[Array, Array
     GraphError
         If an edge has no name for a vertex, or one that is not among the labels.
     """
-    ends = src, dst
-    lacking = [(int(end.codes.argmin()), end.missing) for end in ends if len(end) and end.codes.min() < 0]
-    if lacking:
-        edge, missing = min(lacking, key=operator.itemgetter(0))
-        raise GraphError(f"edge {edge} has {missing!r} for a vertex name")
-    firsts = [_firsts(end) for end in ends]
-    order = np.argsort(np.concatenate([2 * row + i for i, (_, row) in enumerate(firsts)]))
-    found = _joined([end.names[codes] for end, (codes, _) in zip(ends, firsts, strict=True)])[order]
-    known = 0 if labels is None else len(labels)
-    both = coded(found if labels is None else _joined([labels, found]))
-    if labels is not None and len(both.names) > known:
-        raise GraphError(f"an edge names the vertex {both.names[known:].tolist()[0]!r}, which is not among the labels")
-    ids = np.empty(len(found), np.int32)
-    ids[order] = both.codes[known:]
-    made = []
-    for end, (codes, _), of_end in zip(ends, firsts, np.split(ids, [len(firsts[0][0])]), strict=True):
-        table = np.zeros(len(end.names), np.int32)
-        table[codes] = of_end
-        made.append(table[end.codes])
-    return made[0], made[1], both.names
+    both = _in_one_column(src, dst)
+    if len(both) and both.codes.min() < 0:
+        raise GraphError(f"edge {int(both.codes.argmin()) // 2} has {both.missing!r} for a vertex name")
+    first = np.full(len(both.names), len(both), np.int64)
+    first[both.codes[::-1]] = np.arange(len(both) - 1, -1, -1)  # the last assignment stays, that of the first row
+    used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(both))]
+    names = both.names[used]
+    table = np.zeros(len(both.names), np.int32)
+    if labels is None:
+        table[used] = np.arange(len(used))
+    else:
+        number = {label: v for v, label in enumerate(labels.tolist())}
+        for code, name in zip(used.tolist(), names.tolist(), strict=True):
+            if name not in number:
+                raise GraphError(f"an edge names the vertex {name!r}, which is not among the labels")
+            table[code] = number[name]
+    ids = table[both.codes].reshape(-1, 2)
+    return np.ascontiguousarray(ids[:, 0]), np.ascontiguousarray(ids[:, 1]), names if labels is None else labels
 
 
-def _firsts(end: Coded) -> tuple[Array, Array]:
-    """The codes that occur, and the first row of each."""
-    first = np.full(len(end.names), -1, np.int64)
-    first[end.codes[::-1]] = np.arange(len(end) - 1, -1, -1)  # the last assignment stays, that of the first row
-    used = np.flatnonzero(first >= 0)
-    return used, first[used]
+def _in_one_column(src: Array | Coded, dst: Array | Coded) -> Coded:
+    """Both ends in one column, coded."""
+    if not (isinstance(src, Coded) or isinstance(dst, Coded)):
+        return coded(_alternating(src, dst))
+    ends = [end if isinstance(end, Coded) else coded(end) for end in (src, dst)]
+    if ends[0].names is ends[1].names:
+        return Coded(_alternating(*(end.codes for end in ends)), ends[0].names, ends[0].missing)
+    every = coded(_joined([end.names for end in ends]))
+    codes, cut = [], len(ends[0].names)
+    for end, these in zip(ends, (every.codes[:cut], every.codes[cut:]), strict=True):
+        codes.append(np.append(these, -1)[end.codes])  # -1 stays, as the last
+    lacking = next((end.missing for end, each in zip(ends, codes, strict=True) if len(each) and each.min() < 0), None)
+    return Coded(_alternating(*codes), every.names, lacking)
+
+
+def _alternating(src: Array, dst: Array) -> Array:
+    """The values of two columns in turn; no name becomes another by it."""
+    if src.dtype == dst.dtype or {src.dtype.kind, dst.dtype.kind} == {"U"}:
+        made = np.empty(2 * len(src), object if src.dtype.kind == "U" else src.dtype)
+        made[::2], made[1::2] = src, dst
+        return made
+    return np.fromiter((name for pair in zip(src.tolist(), dst.tolist(), strict=True) for name in pair), object)
 
 
 def _joined(names: list[Array]) -> Array:
