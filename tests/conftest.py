@@ -81,7 +81,7 @@ CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 
 
 #: Programs that the short suite compiles; a test whose program is one of the pool's adds none.
-BUDGET = 1200
+BUDGET = 1100
 
 
 def pytest_configure(config: pytest.Config) -> None:
