@@ -19,6 +19,7 @@ from frontier.errors import GraphError
 from frontier.graph.several import vertex_ids
 from frontier.primitives._arguments import check_seed
 from frontier.program.taking import at_graph
+from frontier.registry import Argument, primitive
 
 __all__ = ["SampledResult", "sample_neighbors"]
 
@@ -143,3 +144,21 @@ def _among(xp: Any, values: Any, known: Any) -> Any:
     at = xp.minimum(xp.searchsorted(known, values), max(len(known) - 1, 0))
     return known[at] == values if len(known) else xp.zeros(len(values), bool)
 
+
+
+@primitive(
+    "sample_neighbors", "edges of a vertex, and of those they lead to, drawn in layers",
+    arguments=(
+        Argument("--fanouts", "how many edges of each vertex the layers draw, as 10,5 (default)", type=str),
+        Argument("--along", "edges into vertices, or out of them (default: in)", str, ("in", "out")),
+    ),
+    takes_source=True, report=lambda g, r: {"vertices": len(r.node), "edges": len(r.edge)},
+)  # fmt: skip
+def _on_command_line(
+    g: fr.Graph, source: Any, *, fanouts: str = "10,5", along: str = "in", seed: int = 0
+) -> SampledResult:
+    """Layers from one vertex, whose fan-outs are given by text."""
+    layers = fanouts.split(",")
+    if not all(each.strip().isdecimal() and len(each) < 10 for each in layers):
+        raise GraphError(f"fanouts={fanouts!r}: numbers of edges of each layer, as 10,5")
+    return sample_neighbors(g, [source], map(int, layers), edges=along, seed=seed)

@@ -62,6 +62,7 @@ CALLS: dict[str, Callable[[fr.Graph], Any]] = {
     "leiden": lambda g: fr.leiden(g).label,
     "label_propagation": lambda g: fr.label_propagation(g).label,
     "transitive_closure": lambda g: fr.transitive_closure(on_ordered(g), method="condensation").to_dense(),
+    "sample_neighbors": lambda g: fr.sample_neighbors(g, [0, 33], [3, 2]).edge,
 }
 G = fr.karate(weights=(1, 9), seed=1)
 
