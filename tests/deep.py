@@ -150,6 +150,17 @@ DEEP = {
     r"sssp::test_(many_graphs|unsigned_weights).cpu|shortest_path::test_(an_estimate|consistent).*cpu": "python",
     r"cc::test_many_graphs.cpu|pagerank::test_many\w*.cpu|triangles::test_many_graphs.cpu": "any_graph",
     r"shortest_path::test_several_workers\w|io_whole::test_archives_are_not": "others; memory_limits",
+    r"(leiden::test_the_same|shortest_path::test_special|sssp_many::test_searches|closeness::test_(spec|samp)).*cpu":
+        "the same on python, and louvain::test_the_same",
+    r"compressed::test_primitives.cpu-sssp|ranks_merging::test_readers.*False-False-ranks:3": "bfs; the other readers",
+    r"order::test_who_waits.*cpu|pairs::test_every_access|shortest_path::test_ends_without": "on python, check",
+    r"sample::test_backends_agree.cpu-in-edge|walks::test_walks_follow.*cpu-temporal|jaccard::test_many.*cpu": "others",
+    r"explain::test_every_phase.sssp-karate|concurrency::test_threads_run.cpu-one graph-1": "the others",
+    r"max_flow::test_(fractions.*python|several)|subgraphs::test_a_spanning.*python|maximal_matching::test_any_w.*cpu":
+        "the same on the other backend",
+    r"stale::test_(loops_and|equal_numbers|nested).*cpu|label_propagation::test_asynchronously.*cpu": "on python",
+    r"cli_clumsy::test_interrupted|raising::test_nothing_in|build::test_slots_are.many|divided::test_schedules.push-N":
+        "interrupts, raising, build, divided: the others",
 }  # fmt: skip
 
 _PATTERNS = [(re.compile(pattern), catcher) for pattern, catcher in DEEP.items()]
