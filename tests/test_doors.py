@@ -151,6 +151,33 @@ def test_categories_that_do_not_occur() -> None:
         fr.from_pandas(pd.DataFrame({"src": ["b"], "dst": ["a"]}), labels=["a"])
 
 
+def test_columns_that_are_coded_differently() -> None:
+    """Equal names are one vertex, however each column has numbered them."""
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    src, dst = pd.Categorical(["a", "b"], ["a", "b", "c"]), pd.Categorical(["b", "c"], ["c", "b", "a"])
+    assert src.dtype == dst.dtype
+    expected = {("a", "b", 1), ("b", "c", 1)}
+    assert rows(fr.from_pandas(pd.DataFrame({"src": src, "dst": dst}), directed=True)) == expected
+    pl = pytest.importorskip("polars", reason="Polars is not installed")
+    some = (pl.String, pl.Categorical), (pl.Enum(["a", "b"]), pl.Enum(["c", "b"])), (pl.Enum(["b", "a"]), pl.String)
+    for first, second in some:
+        table = pl.DataFrame({"src": pl.Series(["a", "b"], dtype=first), "dst": pl.Series(["b", "c"], dtype=second)})
+        assert rows(fr.from_polars(table, directed=True)) == expected
+    pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    coded = {kind: pa.array(["b", "c"]).dictionary_encode().cast(pa.dictionary(kind, pa.string()))
+             for kind in (pa.int8(), pa.int32())}  # fmt: skip
+    for target in (*coded.values(), pa.array(["b", "c"]), pa.array(["b", "c"], pa.large_string())):
+        for source in (pa.array(["a", "b"]), pa.array(["a", "b"]).dictionary_encode()):
+            assert rows(fr.from_arrow(pa.table({"src": source, "dst": target}), directed=True)) == expected
+    small, large = (pa.dictionary(kind, pa.int64()) for kind in (pa.int8(), pa.int32()))
+    ids = [pa.array([0, 3]).dictionary_encode().cast(kind) for kind in (small, large)]
+    g = fr.from_arrow(pa.table({"src": ids[0], "dst": ids[1]}), directed=True)
+    assert (g.labels, rows(g)) == (None, {(0, 0, 1), (3, 3, 1)})
+    holed = pa.DictionaryArray.from_arrays([0, 1], pa.array(["a", None]))
+    with pytest.raises(fr.GraphError, match="row 1 of the table has no 'dst'"):
+        fr.from_arrow(pa.table({"src": pa.array(["a", "b"]).dictionary_encode(), "dst": holed}))
+
+
 def test_dask() -> None:
     dask = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
     table = dask.from_pandas(pandas_of(columns("names"), "plain"), npartitions=2)

@@ -274,10 +274,11 @@ class _Pandas:
         return self._table.iloc[:, self._at[name]]
 
     def ends(self, source: str, target: str) -> tuple[Array | Coded, Array | Coded]:
-        found = self._end(source), self._end(target)
-        if all(isinstance(end, Coded) for end in found) and self._series(source).dtype == self._series(target).dtype:
-            return found[0], Coded(found[1].codes, found[0].names)  # type: ignore[union-attr]
-        return found
+        src, dst = self._end(source), self._end(target)
+        # pandas calls categories in another order the same dtype
+        if isinstance(src, Coded) and isinstance(dst, Coded) and np.array_equal(src.names, dst.names):
+            return src, Coded(dst.codes, src.names)
+        return src, dst
 
     def _end(self, name: str) -> Array | Coded:
         series = self._series(name)
@@ -311,9 +312,10 @@ class _Polars:
             return self.values(source), self.values(target)
         for name, series in zip((source, target), both, strict=True):
             _whole(series.is_null().to_numpy(), name)
+        if not all(series.dtype == polars.Categorical for series in both):
+            both = [series.cast(polars.String) for series in both]
+        one = polars.concat(both).cast(polars.Categorical)
         # categories that others have, too, may have numbers far apart
-        one = polars.concat([series.cast(polars.String) if series.dtype == polars.Enum else series for series in both])
-        one = one.cast(polars.Categorical)
         found = one.unique()
         codes = np.empty(int(found.to_physical().max() or 0) + 1, np.int64)
         codes[found.to_physical().to_numpy()] = np.arange(len(found))
@@ -343,14 +345,17 @@ class _Arrow:
         arrow, both = library("pyarrow", "PyArrow"), [self._column(name) for name in (source, target)]
         if not all(_is_text(column.type) for column in both) or not len(both[0]):
             return self.values(source), self.values(target)
-        same = both[0].type == both[1].type
-        chunks = [chunk for column in both for chunk in (column if same else column.cast(arrow.large_string())).chunks]
+        if both[0].type != both[1].type:
+            both = [column.cast(arrow.large_string()) for column in both]
+        chunks = [chunk for column in both for chunk in column.chunks]
         one = arrow.chunked_array(chunks)
         if not arrow.types.is_dictionary(one.type):
             one = one.dictionary_encode()
         one = one.unify_dictionaries().combine_chunks()
         one = one.chunk(0) if hasattr(one, "chunks") else one
-        names, codes = _names(one.dictionary.to_pylist()), one.indices.to_numpy()
+        names, codes = _names(one.dictionary.to_pylist()), one.indices.fill_null(-1).to_numpy()
+        for name, of_end in zip((source, target), np.split(codes, [len(both[0])]), strict=True):
+            _whole(of_end < 0, name)  # by a name that is null, which no cell says
         return Coded(codes[: len(both[0])], names), Coded(codes[len(both[0]) :], names)
 
     def values(self, name: str) -> Array:
@@ -359,11 +364,10 @@ class _Arrow:
 
 
 def _is_text(kind: Any) -> bool:
-    """Whether a column of Arrow holds text, perhaps by a dictionary; or numbers by a dictionary."""
+    """Whether a column of Arrow holds text, perhaps by a dictionary."""
     types = library("pyarrow.types", "PyArrow")
-    return any(
-        test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
-    )
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view))
 
 
 def edge_columns(graph: Any, who: str) -> dict[str, Array]:
