@@ -230,6 +230,7 @@ def cases() -> list[Case]:
             "igraph": lambda c: _walks_of_igraph(c, 20),
         }),
         Case("node2vec_walks", lambda c: _steps(fr.node2vec_walks(c.g, length=20, p=0.5, q=2))),
+        Case("sample_neighbors", lambda c: len(fr.sample_neighbors(c.g, range(min(len(c.g), 1024)), [15, 10]).edge)),
         Case("transitive_closure", lambda c: fr.transitive_closure(c.directed).pairs),
     ]  # fmt: skip
 
