@@ -196,6 +196,7 @@ def test_the_file_in_an_archive_says_what_it_is(tmp_path: Path) -> None:
         (zipped(("a.wel", TEXT), method=zipfile.ZIP_LZMA), "packed neither plainly nor by deflate: unpack it first"),
         (zipped(("a.wel", TEXT), method=zipfile.ZIP_STORED)[:-30], "expected a ZIP archive, found something else"),
     ],
+    ids=["empty", "two files", "lzma", "cut off"],  # not made of the bytes, in which the time stands
 )
 def test_archives_that_are_refused(data: bytes, message: str) -> None:
     with pytest.raises(fr.GraphError, match=message):
