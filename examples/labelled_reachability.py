@@ -1,11 +1,10 @@
-"""Reachability by paths whose edge labels match a pattern, by a search in the product with an automaton.
+"""Reachability by paths whose edge labels match a pattern, by a search over pairs of a vertex and a state.
 
     python examples/labelled_reachability.py [--backend cpu|python|cuda] [GRAPH]
 
 Edges are walks, rides on a train, or flights. Allowed are journeys that begin and end with any number of walks and have
 at most one train journey, of any number of rides, in between; in letters w* t* w*. An automaton reads the labels of a
-path. Its product with the graph has a vertex for each vertex and state, and a plain search of the product answers the
-question. GRAPH is a file with edge weights that ``fr.read`` knows: labels are the weights modulo 3. The default is
+path, and ``g.with_states`` has a vertex for each pair of a vertex and a state; a plain search answers the question. GRAPH is a file with edge weights that ``fr.read`` knows: labels are the weights modulo 3. The default is
 Zachary's karate club.
 """
 
@@ -21,44 +20,10 @@ LEADS = np.array([[0, 1, -1], [2, 1, -1], [2, -1, -1]])
 STATES = len(LEADS)
 
 
-def product(g, label):
-    """The product: vertex v * STATES + state, and an edge for each edge of g and each state from which it leads on."""
-    state = np.arange(STATES)
-    leads = LEADS[:, label].T
-    src = g.sources[:, None] * STATES + state
-    dst = g.targets[:, None] * STATES + leads
-    return fr.from_edges(
-        src[leads >= 0], dst[leads >= 0], num_vertices=g.num_vertices * STATES, directed=True, duplicates="first"
-    )
-
-
-def visit(p, src, dst):
-    """Number a vertex of the product that was not seen before; true for one of the calls that do."""
-    return fr.atomic_cas(p.length, dst, -1, p.steps) == -1
-
-
-def unseen(p, dst):
-    """Whether a vertex of the product was not seen before."""
-    return p.length[dst] == -1
-
-
-class Journeys(fr.Enactor):
-    """A breadth-first search."""
-
-    loop = fr.Loop(fr.Advance(visit, where=unseen, unique="claimed"), over="source", count="steps")
-
-
-def journeys(g, label, source, backend):
+def journeys(g, label, source):
     """Number of edges of the shortest journey from the source to every vertex, -1 if there is none; array of int64."""
-    p = fr.Problem(
-        product(g, label).to(backend),
-        length=fr.vertex("int64", -1),
-        steps=fr.scalar("int64"),
-        source=fr.scalar("int64", source * STATES),
-    )
-    p.length[source * STATES] = 0
-    Journeys(p).run()
-    by_state = np.array(p.length.tolist()).reshape(-1, STATES)
+    level = fr.bfs(g.with_states(LEADS, label), source * STATES).level
+    by_state = np.array(level.tolist()).reshape(-1, STATES)
     shortest = np.where(by_state >= 0, by_state, by_state.max() + 1).min(axis=1)
     return np.where((by_state >= 0).any(axis=1), shortest, -1)
 
@@ -91,7 +56,7 @@ def main(arguments=None):
     g = fr.read(options.graph) if options.graph else fr.karate(weights=(1, 100), seed=1)
 
     label = g.weights.astype(np.int64) % 3
-    length = journeys(g, label, 0, options.backend)
+    length = journeys(g.to(options.backend), label, 0)
     assert length.tolist() == journeys_one_by_one(g, label.tolist(), 0)
     every = (fr.bfs(g, 0).level >= 0).sum()
     print(f"{(length >= 0).sum()} of {every} vertices are reached without a flight or a second train;")

@@ -18,6 +18,7 @@ __version__ = "0.1.0.dev0"
 #: Module -> the public names that it has.
 _NAMES = {
     "frontier.functors.adjacency": "degree neighbours source target weight",
+    "frontier.functors.scratch": "scratch",
     "frontier.program.effects": "effects",
     "frontier.functors.atomics": "atomic_add atomic_cas atomic_exch atomic_max atomic_min atomic_or",
     "frontier.native.threads": "num_threads set_num_threads",

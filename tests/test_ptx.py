@@ -80,8 +80,23 @@ def counted(p, i):
     p.index[i] += 1
 
 
-#: What functors may use of NumPy; fields named as a tuple's methods are.
-FUNCTORS = fr.Sequence(fr.Compute(numbers), fr.Compute(arithmetic), fr.Compute(tuples), over="vertices")
+def larger(best, value):
+    best[0], best[1] = max(best[0], value), best[0] * 0.5
+
+
+def around(p, v):
+    """Lists of in-edges in each other, scratch that a helper changes, and sizes."""
+    best, seen = fr.scratch(2, 0.5), fr.scratch(4)
+    for e in fr.neighbours(p, v, "in"):
+        larger(best, fr.weight(p, e))
+        for f in fr.neighbours(p, fr.source(p, e), "in"):
+            seen[fr.source(p, f) % len(seen)] += fr.degree(p, v, "in")
+    p.real[v] = best[0] + best[1] + p.num_vertices
+    p.index[v] = seen[v % 4] + p.num_edges
+
+
+#: What functors may use of NumPy; fields named as a tuple's methods are; what they look at.
+FUNCTORS = fr.Sequence(*map(fr.Compute, (numbers, arithmetic, tuples, around)), over="vertices")
 
 
 def nearest(p, src, weight):

@@ -75,7 +75,7 @@ def _of_locked(field: Any, name: str, pairs: Any, companion: Any = None) -> Any:
 
 
 def register(
-    overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: Any, pairs: Any = None
+    overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: Any, piece: Any, pairs: Any = None
 ) -> None:
     """Tell numba what the functions mean on one target.
 
@@ -90,12 +90,14 @@ def register(
         Makes a function callable from compiled code of the target.
     intrinsic : callable
         The target's decorator of functions that make instructions.
+    piece : callable
+        What :func:`frontier.backends.in_neighbours.register` gives.
     pairs : namespace, optional
         What :func:`frontier.backends.pairs.register` gives, where fields share words.
     """
     _atomics(overload, operations, pairs)
     _numbers(overload, jit)
-    _neighbours(overload)
+    _neighbours(overload, piece)
     _keys(overload, intrinsic)
     _truth(overload)
 
@@ -190,18 +192,27 @@ def _numbers(overload: Any, jit: Any) -> None:
     overload(numbers.random)(random)
 
 
-def _neighbours(overload: Any) -> None:
+def _neighbours(overload: Any, piece: Any) -> None:
     def there(p, array):
         return adjacency.hidden(array) in getattr(p, "fields", ())
 
-    def slots(p, v):
-        if there(p, "offsets"):
-            return lambda p, v: range(np.int64(p.offsets__[v]), np.int64(p.offsets__[v + 1]))
+    def asks(edges, direction):
+        return direction == (edges if isinstance(edges, str) else getattr(edges, "literal_value", None))
+
+    def slots(p, v, edges="out"):
+        if there(p, "offsets") and asks(edges, "out"):
+            return lambda p, v, edges="out": range(np.int64(p.offsets__[v]), np.int64(p.offsets__[v + 1]))
+        if there(p, "in_edges") and asks(edges, "in"):
+            return lambda p, v, edges="out": piece(
+                p.in_edges__, np.int64(p.in_offsets__[v]), np.int64(p.in_offsets__[v + 1])
+            )
         return None
 
-    def degree(p, v):
-        if there(p, "offsets"):
-            return lambda p, v: np.int64(p.offsets__[v + 1]) - np.int64(p.offsets__[v])
+    def degree(p, v, edges="out"):
+        if there(p, "offsets") and asks(edges, "out"):
+            return lambda p, v, edges="out": np.int64(p.offsets__[v + 1]) - np.int64(p.offsets__[v])
+        if there(p, "in_offsets") and asks(edges, "in"):
+            return lambda p, v, edges="out": np.int64(p.in_offsets__[v + 1]) - np.int64(p.in_offsets__[v])
         return None
 
     def target(p, e):

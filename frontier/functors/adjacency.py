@@ -6,6 +6,7 @@ compiled code. A functor that uses them gets the graph's arrays as hidden fields
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -13,10 +14,10 @@ import numpy as np
 from frontier.errors import FunctorError
 from frontier.functors.numbers import Range
 
-__all__ = ["ARRAYS", "NEEDS", "degree", "hidden", "neighbours", "source", "target", "weight"]
+__all__ = ["ARRAYS", "NEEDS", "NEEDS_IN", "degree", "hidden", "neighbours", "source", "target", "weight"]
 
 #: The graph's arrays that functors may ask for.
-ARRAYS = ("offsets", "sources", "targets", "weights")
+ARRAYS = ("offsets", "sources", "targets", "weights", "in_offsets", "in_edges")
 
 
 def hidden(name: str) -> str:
@@ -31,18 +32,31 @@ def _array(p: Any, name: str) -> Any:
         raise FunctorError("fr.neighbours and the like take the problem first, and work in functors only") from None
 
 
-def neighbours(p: Any, v: Any) -> range:
-    """Return the slots of the out-edges of a vertex: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
+def _direction(edges: Any) -> str:
+    """Name of the offsets of lists of out- or in-edges."""
+    if edges not in ("out", "in"):
+        raise FunctorError(f"{edges!r}: write \"out\" or \"in\"")
+    return "offsets" if edges == "out" else "in_offsets"
 
-    Slots are in the order of the targets.
+
+def neighbours(p: Any, v: Any, edges: str = "out") -> Iterable[int]:
+    """Return the slots of the edges of a vertex: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
+
+    Slots are in the order of the targets. With ``"in"``, written as it stands there, they are those of the edges that
+    end at the vertex, in the order of their sources: ``for e in fr.neighbours(p, v, "in"): u = fr.source(p, e)``. That
+    is for whole graphs, not for graphs in parts.
     """
-    offsets = _array(p, "offsets")
-    return cast(range, Range(int(offsets[v]), int(offsets[v + 1])))
+    offsets = _array(p, _direction(edges))
+    found = Range(int(offsets[v]), int(offsets[v + 1]))
+    if edges == "out":
+        return cast(range, found)
+    slots = _array(p, "in_edges")
+    return (np.int64(slots[i]) for i in found)
 
 
-def degree(p: Any, v: Any) -> Any:
+def degree(p: Any, v: Any, edges: str = "out") -> Any:
     """Return the number of edges that :func:`neighbours` returns for a vertex."""
-    offsets = _array(p, "offsets")
+    offsets = _array(p, _direction(edges))
     return offsets[v + 1] - offsets[v]
 
 
@@ -62,5 +76,8 @@ def weight(p: Any, e: Any) -> Any:
     return np.int64(found) if isinstance(found, np.integer) else found
 
 
-#: Which arrays each of them needs.
+#: Which array each of them needs, of out-edges.
 NEEDS = {neighbours: "offsets", degree: "offsets", target: "targets", source: "sources", weight: "weights"}
+
+#: Which arrays they need of in-edges.
+NEEDS_IN = {neighbours: ("in_offsets", "in_edges"), degree: ("in_offsets",)}

@@ -180,7 +180,8 @@ def names_used(code: types.CodeType) -> tuple[dict[str, tuple[tuple[str, ...], .
 
 
 #: Modules whose functions are known in compiled code, with all that lie in them.
-_KNOWN = ("frontier.functors.atomics", "frontier.functors.adjacency", "frontier.functors.numbers", "numpy", "numba")
+_KNOWN = ("frontier.functors.atomics", "frontier.functors.adjacency", "frontier.functors.numbers",
+          "frontier.functors.scratch", "numpy", "numba")  # fmt: skip
 _WITHIN = tuple(f"{name}." for name in _KNOWN)
 
 

@@ -645,6 +645,45 @@ class Graph:
         with self._placement.memory.using("an undirected graph"):
             return self if self.symmetric else moving.remade(self, undirected, duplicates)
 
+    def with_states(self, leads: Any, label: Any = None) -> Graph:
+        """Return the graph of pairs of a vertex and a state: its product with an automaton.
+
+        A frontier of its vertices is one of pairs, so a search finds the paths whose edge labels the automaton accepts,
+        and whatever else depends on more than where one is: fuel left, transfers made, parity of a walk.
+
+        Parameters
+        ----------
+        leads : array_like of int, shape (states, labels)
+            ``leads[s, l]`` is the state after an edge with label ``l`` in state ``s``; -1 if it cannot be taken then.
+        label : array_like of int, shape (m,), or str, optional
+            The label of each edge slot, or the name of the edge column that has it. By default all are 0.
+
+        Returns
+        -------
+        Graph
+            Directed. The vertex of the pair (v, s) is ``v * states + s``; vertex columns ``"vertex"`` and ``"state"``
+            have both. It has an edge for each edge and each state in which that can be taken, with its weight and
+            columns; the column ``"edge"`` has its slot. It takes up to ``states`` times the memory. Labels of vertices
+            are not kept.
+
+        Raises
+        ------
+        GraphError
+            If there is no such state or label, or the graph is in parts.
+
+        Examples
+        --------
+        Of a path, vertices that can be reached by an odd and by an even number of edges:
+
+        >>> h = fr.path(3).with_states([1, 0])
+        >>> (fr.bfs(h, 0).level.reshape(-1, 2) >= 0).tolist()
+        [[True, False], [False, True], [True, False]]
+        """
+        from frontier.graph.states import with_states
+
+        with self._placement.memory.using("a graph of states"):
+            return with_states(self, leads, label)
+
     def contracted(self, labels: Any, *, self_loops: str = "keep", duplicates: str = "sum") -> Graph:
         """Return the graph in which all vertices with the same label are one vertex.
 

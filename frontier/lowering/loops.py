@@ -92,6 +92,7 @@ def lower(
     program = make(layout, chosen)
     functors = [fn for part in walk(step) for fn, _ in part.functors()]
     program.topology = sorted({name for fn in functors for name in effects(fn).topology})
+    program.needs_in = "in_offsets" in program.topology
     program.whole = step
     program.into = dict(pair for part in walk(step) for pair in part.into_fields())
     _begin_loop(program)

@@ -187,8 +187,8 @@ class Phases(Variables):
             elif kind != "pile":
                 found.append((name, self._seen(name), self._length(name, kind)))
         for name in self.topology:
-            length = self._length(name, "vertex" if name == "offsets" else "edge")
-            if length is not None and name == "offsets":
+            length = None if name == "in_edges" else self._length(name, "vertex" if "offsets" in name else "edge")
+            if length is not None and "offsets" in name:
                 length = length + 1
             found.append((hidden(name), self._of_graph(name), length))
         return found
@@ -228,7 +228,9 @@ class Phases(Variables):
         """An array of the graph as functors that ask for it see it."""
         if name == "targets" and self.layout.frames:
             return self.ends(name)
-        if name == "offsets" and self.layout.sparse:
+        if name == "in_edges":
+            self.needs_in_edges = True
+        if name in ("offsets", "in_offsets") and self.layout.sparse:
             return self.offsets(name)
         return pointer(self.layout.of_graph(name), self.input(f"g_{name}", name))
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FunctorError
 from frontier.functors import atomics
-from frontier.functors.adjacency import NEEDS, neighbours
+from frontier.functors.adjacency import NEEDS, NEEDS_IN, neighbours
 from frontier.functors.functor import is_hashable, is_helper, location
+from frontier.functors.scratch import refusal, scratch
 from frontier.native import address_space
 from frontier.program.effect_paths import along
 from frontier.program.effect_values import atomic_values, compared, given, reads
@@ -70,7 +71,7 @@ class Reader:
         self.line, self.target = 0, ""  # of the statement at hand
 
     def meaning(self, var: Any, depth: int = 0) -> Any:
-        """"problem", ("index", name), ("field", name), ("value", object), ("slot", which), or None."""
+        """"problem", "scratch", ("index", name), ("field", name), ("value", object), ("slot", which), or None."""
         from numba.core import ir
 
         found = self.definitions.get(getattr(var, "name", None), ())
@@ -93,6 +94,8 @@ class Reader:
                 return ("value", getattr(base[1], made.attr))
         if isinstance(made, ir.Expr) and made.op == "pair_first":
             return self.looped(made)
+        if isinstance(made, ir.Expr) and made.op == "call" and self.meaning(made.func) == ("value", scratch):
+            return "scratch"
         return None
 
     def looped(self, made: Any) -> Any:
@@ -162,6 +165,8 @@ class Reader:
             self.wrong("p[...]")
         if isinstance(made, tuple) and made[0] == "value" and isinstance(made[1], tuple):
             return  # a table of constants
+        if made == "scratch":
+            return
         row = self.row(index)
         if isinstance(made, tuple) and made[0] == "field":
             line = self.line - self.fn.__code__.co_firstlineno
@@ -343,12 +348,17 @@ class Reader:
         if known and called in _ATOMICS:
             self.atomic(_ATOMICS[called], arguments, bool(expr.kws))
         elif known and called in NEEDS:
-            self.made.topology.add(NEEDS[called])
+            self.made.topology.update(self.asked(expr, called))
             if NEEDS[called] != "offsets":
                 slot = self.slot(arguments[1]) if len(arguments) > 1 else "any"
                 self.made.slots.setdefault(NEEDS[called], set()).add(slot)
             for var in arguments[1:]:
                 self.plain(var)
+        elif called is scratch:
+            size = self.meaning(expr.args[0]) if expr.args else None
+            reason = refusal(size[1] if isinstance(size, tuple) and size[0] == "value" else None)
+            if reason is not None:
+                raise FunctorError(f"{location(self.fn, self.line)}: {reason}")
         elif called is not None and is_helper(called) and not expr.kws:
             if called in self.stack:
                 return  # recursion: its body is being read already
@@ -359,6 +369,17 @@ class Reader:
                 if self.meaning(var) == "problem":
                     self.made.exact = self.made.writes_known = False
                 self.plain(var)
+
+    def asked(self, expr: Any, called: Any) -> tuple[str, ...]:
+        """The arrays of the graph that a call of ``fr.neighbours`` or the like needs."""
+        given = [*expr.args[2:], *(value for name, value in expr.kws if name == "edges")]
+        if called not in NEEDS_IN or not given:
+            return (NEEDS[called],)
+        made = self.meaning(given[0])
+        if made not in (("value", "out"), ("value", "in")):
+            said = 'takes a third argument that is written as "out" or "in"'
+            raise FunctorError(f"{location(self.fn, self.line)}: fr.{called.__name__} {said}")
+        return NEEDS_IN[called] if made == ("value", "in") else (NEEDS[called],)
 
     def atomic(self, operation: str, arguments: list[Any], named: bool) -> None:
         """Note an atomic, whose arguments are a field, an index and values; some may be ``named``."""

@@ -6,18 +6,21 @@ end at once.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from frontier.errors import FrontierError
+from frontier.errors import FrontierError, FunctorError
 from frontier.forks import busy
 from frontier.memory.disk import reading
 from frontier.memory.placement import Computing, Placement, backend_of
 from frontier.memory.shortage import explained
 from frontier.program.frontiers import Frontier
+from frontier.program.effects import effects
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop
 from frontier.program.order import expansion
+from frontier.program.problem import SIZES, scalar
 from frontier.program.schedule import ResolvedSchedule, Schedule
 from frontier.program.step import captures_of, check_weights, walk
 from frontier.program.taking import Elements, check_problem, frontier_of
@@ -191,7 +194,11 @@ def _needs_frontier(step: Step) -> bool:
 
 def _check(step: Step, p: Problem) -> None:
     """Check a step once for all problems that are alike, as long as its functors take the same from outside."""
-    captures, layout = captures_of(step), Layout.of(p)
+    captures = captures_of(step)
+    for name in _sizes(step, captures):
+        if name not in p.fields:  # a field of that name goes first
+            p._add({name: scalar("int64", getattr(p.graph, name))})
+    layout = Layout.of(p)
     interprets = p.graph.placement.backend.interprets
     known = step.__dict__.setdefault("_checked_to_interpret" if interprets else "_checked", {})
     if known.get(layout) is captures:
@@ -203,6 +210,20 @@ def _check(step: Step, p: Problem) -> None:
         lasting = lasting and not part.measures
     if lasting or not any(kind == "array" for _, kind, _ in layout.fields):
         known[layout] = captures
+
+
+def _sizes(step: Step, captures: Any) -> tuple[str, ...]:
+    """Sizes of the graph that functors of a step read; found once, as long as they take the same from outside."""
+    known: Any = step.__dict__.get("_sizes")
+    if known is None or known[0] is not captures:
+        named: set[str] = set()
+        for part in walk(step):
+            for fn, _ in part.functors():
+                with contextlib.suppress(FunctorError):  # which the check says
+                    named |= effects(fn).fields
+        known = step.__dict__["_sizes"] = (captures, tuple(name for name in SIZES if name in named))
+    found: tuple[str, ...] = known[1]
+    return found
 
 
 _DEFAULT = ResolvedSchedule()

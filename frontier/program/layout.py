@@ -109,9 +109,10 @@ class Layout:
         """The dtype as which functors see an array of the graph."""
         if name == "targets" and self.frames:
             return f"packed_{self.frames}"
-        if name == "offsets" and self.sparse:
+        if name in ("offsets", "in_offsets") and self.sparse:
             return f"sparse_{self.offsets}"
-        return wide({"offsets": self.offsets, "weights": self.weights or "float64"}.get(name, self.ids))
+        of_slots = {"offsets", "in_offsets", "in_edges"}
+        return wide(self.offsets if name in of_slots else (self.weights or "float64") if name == "weights" else self.ids)
 
     def element(self, kind: str) -> str:
         """Dtype of the ids in a queue of vertices or of edges."""

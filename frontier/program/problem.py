@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.program.pairs import Pair
 
-__all__ = ["Field", "Problem", "array", "edge", "pile", "scalar", "vertex"]
+__all__ = ["SIZES", "Field", "Problem", "array", "edge", "pile", "scalar", "vertex"]
 
 COMBINES = ("min", "max", "sum", "or", "and", "claim")
 
@@ -409,6 +409,8 @@ class Problem:
             return store["scalars"][name][0]
         if name in store.get("piles", ()):
             return store["piles"][name]
+        if name in SIZES and "graph" in store:
+            return getattr(store["graph"], name)
         raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self._seen())}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -479,6 +481,9 @@ class Problem:
         lines = [(name, self.fields[name].kind, getattr(self.fields[name], "dtype", "")) for name in self._seen()]
         return html.rows(("field", "of each", "dtype"), lines, html.text(f"Problem on {self.graph!r}"))
 
+
+#: Sizes of the graph that functors, too, read like scalars: ``p.num_vertices``.
+SIZES = ("num_vertices", "num_edges")
 
 #: Attributes of a problem besides its fields.
 _OWN = ("graph", "fields", "arrays", "scalars", "piles", "workspace")

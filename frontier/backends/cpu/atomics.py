@@ -9,9 +9,9 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from numba.extending import intrinsic, models, overload, register_jitable, register_model
+from numba.extending import intrinsic, lower_builtin, models, overload, register_jitable, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, rows, sparse
+from frontier.backends import arithmetic, checks, flags, in_neighbours, overloads, packed, pairs, rows, scratch, sparse
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.cpu.functors import WrappingCompiler
 from frontier.backends.least import bits_of, integer, key_down, key_up
@@ -23,7 +23,8 @@ __all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "tru
 _overload = partial(overload, target="cpu")
 _offer = partial(pairs.swapping, intrinsic, lambda builder, word: builder.load_atomic(word, "monotonic", 8))
 _pairs = pairs.register(intrinsic, _overload, register_jitable, intrinsics, _offer)
-overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic, _pairs)
+_piece = in_neighbours.register(intrinsic, lower_builtin, register_model, models)
+overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic, _piece, _pairs)
 arithmetic.register(partial(_overload, jit_options={**OPTIONS, "pipeline_class": WrappingCompiler}))
 
 #: How elements of bools and of narrow integers are loaded and stored, and ids of compressed lists and offsets loaded.
@@ -38,4 +39,5 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
     context.call_conv.return_user_exc(builder, kind, arguments)
 
 
+scratch.register(intrinsic, _overload, register_model, models, _raises)
 checked = checks.register(intrinsic, _overload, register_model, models, _raises, paired=True, now=intrinsics.now)

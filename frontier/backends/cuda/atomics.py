@@ -10,9 +10,11 @@ from typing import Any
 
 from numba import cuda
 from numba.cuda import models
-from numba.cuda.extending import intrinsic, overload, register_model
+from numba.cuda.extending import intrinsic, lower_builtin, overload, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, routed, rows, sparse, watched
+from frontier.backends import (
+    arithmetic, checks, flags, in_neighbours, overloads, packed, pairs, routed, rows, scratch, sparse, watched,
+)  # fmt: skip
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
@@ -30,7 +32,8 @@ def _nothing():  # type: ignore[no-untyped-def]
 
 _operations = SimpleNamespace(**vars(intrinsics), yield_processor=_nothing)
 _pairs = pairs.register(intrinsic, overload, _jit, _operations, intrinsics.fetch_pair)
-overloads.register(overload, _operations, _jit, intrinsic, _pairs)
+_piece = in_neighbours.register(intrinsic, lower_builtin, register_model, models)
+overloads.register(overload, _operations, _jit, intrinsic, _piece, _pairs)
 
 #: How elements of bools and of narrow integers are loaded and stored, and ids of compressed lists and offsets loaded.
 arrays = flags.register(intrinsic, overload)
@@ -45,6 +48,7 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
     context.fndesc.call_conv.return_user_exc(builder, kind, arguments)
 
 
+scratch.register(intrinsic, overload, register_model, models, _raises)
 checked = checks.register(intrinsic, overload, register_model, models, _raises, paired=True)
 own, route, route_claims = routed.register(
     intrinsic, overload, register_model, models, _jit, intrinsics.compare_exchange_system, intrinsics.set_bits_system

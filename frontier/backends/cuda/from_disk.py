@@ -202,7 +202,7 @@ def _wants_all(step: Step) -> bool:
 
 def _looks_around(step: Step) -> bool:
     """Whether its functors look for edges by themselves, by ``fr.neighbours`` and the like."""
-    return any(effects(fn).topology & {"targets", "sources", "weights"} for fn, _ in step.functors())
+    return any(effects(fn).topology & {"targets", "sources", "weights", "in_edges"} for fn, _ in step.functors())
 
 
 def _takes_edges(step: Step) -> bool:

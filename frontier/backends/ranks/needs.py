@@ -62,6 +62,8 @@ def needs(step: Step, p: Problem) -> Needs:
     for fn, _ in step.functors():
         touched = effects(fn)
         numbered = numbered or (inwards and bool(touched.topology))
+        if "in_offsets" in touched.topology:
+            raise FunctorError(f'{location(fn)} looks for in-edges, fr.neighbours(p, v, "in"): {HELP}')
         fields = {name for name, field in p.fields.items() if field.kind == "edge"}
         if not touched.exact and fields:
             raise FunctorError(f"{location(fn)}: it is not known which fields of edges it uses, and where: {HELP}")
