@@ -48,6 +48,9 @@ from frontier.functors.numbers import (
     hash as hash,
     random as random,
 )
+from frontier.functors.scratch import (
+    scratch as scratch,
+)
 from frontier.generators import (
     complete as complete,
     grid as grid,

@@ -213,5 +213,12 @@ def test_a_choice_that_nothing_uses_is_said():
     for make in (fr.Sequence, fr.Loop):
         with pytest.warns(fr.FrontierWarning, match=r"Filter\(small\) over 'vertices': nothing uses what it"):
             make(dropped, fr.Compute(pool.touch))
+    ends = fr.Sequence(fr.Compute(pool.touch), fr.Sequence(fr.Filter(pool.small)), over="vertices")
+    with pytest.warns(fr.FrontierWarning, match=r"Filter\(small\), the last of Sequence.* over 'vertices': nothing uses"):
+        fr.Sequence(ends, fr.Compute(pool.touch))
+    for fed in ({"take": "far"}, {"replay": "levels"}):
+        with pytest.warns(fr.FrontierWarning, match=r"Filter\(small\) ends a Loop with (take='far'|replay='levels')"):
+            fr.Loop(fr.Compute(pool.touch), fr.Filter(pool.small), **fed)
+    fr.Loop(fr.Filter(pool.small), fr.Put("far"), take="far")
     fr.Sequence(fr.Filter(pool.small), fr.Compute(pool.touch), over="vertices")
     fr.Sequence(fr.Split(pool.small, rest="far", over="vertices"), fr.Advance(pool.every, over="vertices"))

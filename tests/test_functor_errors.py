@@ -124,7 +124,7 @@ def calls_helper(p, v):
 @pytest.mark.parametrize(
     ("fn", "words"),
     [
-        (own_list, ["lists", "use a tuple, a loop, or a field"]),
+        (own_list, ["lists", "use a tuple, a loop, fr.scratch, or a field"]),
         (own_array, ["create or take arrays", "use a field of the problem"]),
         (text, ["str", "int32"]),
         (no_such_function, ["numpy", "floof"]),

@@ -51,7 +51,7 @@ class Rule:
 
 
 RULES = {
-    "list": Rule("lists and comprehensions", "use a tuple, a loop, or a field of the problem"),
+    "list": Rule("lists and comprehensions", "use a tuple, a loop, fr.scratch, or a field of the problem"),
     "dict": Rule("dicts", "use a field of the problem, or `if` and `elif`"),
     "set": Rule("sets", "use a tuple, as in `x in (1, 2)`"),
     "recursion": Rule("recursion (a call of itself, directly or through others)", "use a loop, or a field as a stack"),

@@ -38,14 +38,25 @@ def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
             raise FrontierError(f"{where} is made of steps; to run what {name} does, put its loop there: {name}.loop")
         if not isinstance(step, Step):
             raise FrontierError(f"{where} is made of steps such as fr.Advance(fn), not of {step!r}")
-        if step.only_selects and step.own:
+        last = _selecting(step)
+        if last is not None and step.own and not isinstance(step, Loop):
+            within = "" if last is step else f"{last!r}, the last of "
             warn(
-                f"{step!r} over {step.over!r}: nothing uses what it keeps, for {where} goes on with its own frontier; "
-                f"fr.Sequence(step, ..., over={step.over!r}) goes on with it, and fr.Compute only calls the functor"
+                f"{within}{step!r} over {step.over!r}: nothing uses what it keeps, for {where} goes on with its own "
+                f"frontier; fr.Sequence(step, ..., over={step.over!r}) goes on with it, fr.Put(pile) puts it aside, and "
+                "fr.Compute only calls the functor"
             )
     if not steps:
         raise FrontierError(f"{where} needs at least one step")
     return steps
+
+
+def _selecting(step: Step) -> Step | None:
+    """The step with which a step ends, if it does nothing but select, so that only its result counts."""
+    if isinstance(step, Sequence):
+        last = step.steps[-1]
+        return None if last.own else _selecting(last)
+    return step if step.only_selects else None
 
 
 def wanted(steps: tuple[Step, ...], after: str) -> str:
@@ -207,6 +218,13 @@ class Loop(Step):
         if order is not None:
             _check_order(order, {"times": times, "take": take, "replay": replay, "record": record,
                                  "max_steps": max_steps})  # fmt: skip
+        last = _selecting(self.steps[-1])
+        if last is not None and not self.steps[-1].own and (take is not None or replay is not None):
+            fed = f"take={take!r}" if take is not None else f"replay={replay!r}"
+            warn(
+                f"{last!r} ends a Loop with {fed}: nothing uses what it keeps, for the next pass begins with something "
+                "else; fr.Put(pile) puts it aside, and fr.Compute only calls the functor"
+            )
         self.order = order
         self.take, self.replay, self.times = take, replay, times
         self.until, self.count, self.record, self.max_steps = until, count, record, max_steps
