@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from frontier.program.loop import Loop
 from frontier.program.problem import Problem, scalar, vertex
 from frontier.program.schedule import Schedule
 from frontier.program.step import captures_of, walk
+from frontier.progress import Task
 from frontier.registry import Plan
 
 if TYPE_CHECKING:
@@ -117,16 +118,28 @@ class BatchedSources:
 
     def run(self) -> Problem:
         """Run the program from all sources; the problem holds the result."""
-        p, memory = self.problem, self.graph.placement.memory
+        p, before = self.problem, 0
         for sources in self._rounds:
-            number = np.arange(len(sources))
-            copy, turn = number % self.copies, number // self.copies + 1
-            if p.turn:  # there was a run before
-                p.starts = p.turn = 0
-            p.starts[memory.moved(copy * self.graph.num_vertices + sources)] = memory.moved(turn)
-            p.turns = turn[-1].item()
-            self.enactor(p, self.schedule).run()
+            done = partial(self._done, before, len(sources))
+            with Task(self.enactor.__name__, unit="sources", ask=done):
+                self._run(p, sources)
+            before += len(sources)
         return p
+
+    def _done(self, before: int, now: int) -> tuple[int, int]:
+        """From how many sources it has run, for progress: those of the turns that are over."""
+        turns = max(int(self.problem.scalars["turn"][0]) - 1, 0)
+        return before + min(turns * self.copies, now), len(self.sources)
+
+    def _run(self, p: Problem, sources: NDArray[Any]) -> None:
+        """Run it from different sources."""
+        memory, number = self.graph.placement.memory, np.arange(len(sources))
+        copy, turn = number % self.copies, number // self.copies + 1
+        if p.turn:  # there was a run before
+            p.starts = p.turn = 0
+        p.starts[memory.moved(copy * self.graph.num_vertices + sources)] = memory.moved(turn)
+        p.turns = turn[-1].item()
+        self.enactor(p, self.schedule).run()
 
     def sum(self, name: str) -> NDArray[Any]:
         """Return the values of a vertex field, summed over the copies, shape (n,)."""

@@ -79,7 +79,7 @@ def scratch(size: int, value: Any = 0) -> Scratch:
     ...     p.first[v] = least[0]
     ...     p.second[v] = least[1]
     >>> p = fr.Problem(fr.path(4), first=fr.vertex("int32"), second=fr.vertex("int32"))
-    >>> fr.compute(p, fr.all_vertices(p.graph), two)
+    >>> _ = fr.compute(p, fr.Frontier.all(p.graph), two)
     >>> p.first.tolist(), p.second.tolist()
     ([1, 0, 1, 2], [4, 2, 3, 4])
     """

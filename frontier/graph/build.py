@@ -20,6 +20,7 @@ from frontier.graph.topology import OF_ROWS, OF_WEIGHTS, Array, id_dtype, offset
 from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.placement import Placement
+from frontier.progress import Task
 
 __all__ = ["SELF_LOOPS", "check_choice", "from_csr", "from_edges"]
 
@@ -152,7 +153,7 @@ def _whole(
     """The graph where its edges are, with warnings of what is probably not meant."""
     place = Placement.of(src, dst)
     memory = place.memory
-    with memory.using("building the graph"):
+    with Task("building the graph"), memory.using("building the graph"):
         src_ids, dst_ids, names = given.end_points(src, dst, labels, memory)
         n = given.vertex_count({"src": src_ids, "dst": dst_ids}, num_vertices, names, memory)
         count = len(src_ids)

@@ -82,12 +82,11 @@ class Dealt:
         key = f"{self.name} bounds"
         if key not in self.work.state:
             counts = np.zeros((max(self.n, 1) - 1 >> self._shift) + 1, np.int64)
-            bar = self.work.bar(f"counting {self.what}", self.pieces())
-            for i in range(self.pieces()):
-                for first in self.firsts(i):
-                    counts += np.bincount(first >> self._shift, minlength=len(counts))
-                bar.show(i + 1)
-            bar.finish()
+            with self.work.task(f"counting {self.what}", self.pieces(), "pieces") as task:
+                for i in range(self.pieces()):
+                    for first in self.firsts(i):
+                        counts += np.bincount(first >> self._shift, minlength=len(counts))
+                    task.at(i + 1)
             ends = np.cumsum(counts)
             parts = min(max(-(-int(ends[-1]) * EACH // self.work.memory), 1), MOST)
             cuts = np.searchsorted(ends, np.arange(1, parts) * (int(ends[-1]) / parts)) + 1

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, NoReturn
 
 from frontier.atomic_write import STREAMS
 from frontier.errors import GraphError
-from frontier.io._bar import Bar
 from frontier.io._packing import DAMAGE, PACKINGS
 from frontier.memory.host import HOST
+from frontier.progress import Task
 from frontier.regular_files import described
 
 __all__ = ["Source", "opened", "shown"]
@@ -82,7 +82,7 @@ class Source:
     packing : str
         How its bytes are packed, as in ``PACKINGS``, or empty. What is said of bytes below is of unpacked ones.
     progress : bool, optional
-        Show a progress bar on stderr; None: if that is a terminal and the file is large.
+        Whether to show progress on stderr; None: in a terminal or a notebook, after two seconds.
     """
 
     def __init__(self, path: str, file: BufferedReader, packing: str, progress: bool | None) -> None:
@@ -99,11 +99,11 @@ class Source:
         self._before_packing = ""
         self._size = os.fstat(file.fileno()).st_size if _regular(file) else None
         self._read = 0  # bytes that came out of blocks
-        self._bar = Bar(path, self._size, progress)
+        self._task = Task(os.path.basename(path), self._size, "MiB", wanted=progress)
 
     def fail(self, line: int | None, expected: str, found: str) -> NoReturn:
         """Refuse the file."""
-        self._bar.finish()
+        self._task.end()
         at = self.line if line is None else line
         if self._before:
             at += _lines_in(self.path, self._before, self._before_packing)
@@ -143,18 +143,18 @@ class Source:
 
         ``line`` is for the caller to count.
         """
-        while True:
-            head, self._held = b"".join(line for line, _ in self._held), []
-            with self._unpacking():
-                body = self._stream.read(size)
-                tail = b"" if body.endswith(b"\n") else self._line()
-            block = head + body + tail if head or tail else body
-            if not block:
-                break
-            yield block if block.endswith(b"\n") else block + b"\n"
-            self._read += len(block)
-            self._bar.show(self._read if self._size is None else self._file.tell())
-        self._bar.finish()
+        with self._task:
+            while True:
+                head, self._held = b"".join(line for line, _ in self._held), []
+                with self._unpacking():
+                    body = self._stream.read(size)
+                    tail = b"" if body.endswith(b"\n") else self._line()
+                block = head + body + tail if head or tail else body
+                if not block:
+                    break
+                yield block if block.endswith(b"\n") else block + b"\n"
+                self._read += len(block)
+                self._task.at(self._read if self._size is None else self._file.tell())
 
     def range_of_lines(self) -> tuple[int, int]:
         """Where the rest begins, and how many bytes it has, which are unpacked to be counted; of no pipe."""

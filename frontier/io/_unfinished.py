@@ -14,12 +14,12 @@ import numpy as np
 
 from frontier.errors import GraphError
 from frontier.graph.topology import Array
-from frontier.io._bar import Bar
 from frontier.io._folders import HEAD
 from frontier.io._lock import locked
 from frontier.io._sync import sync
 from frontier.io.stored import opened
 from frontier.memory.disk import mapped
+from frontier.progress import Task
 from frontier.regular_files import open_regular
 
 __all__ = ["LOCK", "NOTE", "Unfinished", "noted_options"]
@@ -54,8 +54,8 @@ class Unfinished:
     options : dict
         What was asked for; if something else was asked for before, what is there is deleted.
         But a folder that is not of a conversion is refused.
-    bar : function of what is done and in how many steps
-        Returns a progress bar.
+    task : function of what is done, in how many steps, and what these are
+        For progress.
 
     Attributes
     ----------
@@ -66,8 +66,8 @@ class Unfinished:
         before the note is; and what is known.
     """
 
-    def __init__(self, target: str, options: dict[str, Any], bar: Callable[[str, int], Bar]) -> None:
-        self.target, self.path, self.bar = target, f"{target}.part", bar
+    def __init__(self, target: str, options: dict[str, Any], task: Callable[[str, int, str], Task]) -> None:
+        self.target, self.path, self.task = target, f"{target}.part", task
         self.memory = int(options["memory"])
         self.state: dict[str, Any] = {"options": options, "stage": 0, "done": 0, "sizes": {}}
         self._new: dict[str, int] = {}
@@ -167,14 +167,13 @@ class Unfinished:
         """Do what is left of a stage, after which the files are dropped whose names begin as in ``used``."""
         if self.state["stage"] > stage:
             return
-        bar = self.bar(what, pieces)
-        for i in range(self.state["done"], pieces):
-            self._new = {}
-            bar.show(i)
-            do(i)
-            self.note(stage, i + 1)
-        bar.show(pieces)
-        bar.finish()
+        with self.task(what, pieces, "pieces") as task:
+            for i in range(self.state["done"], pieces):
+                self._new = {}
+                task.at(i)
+                do(i)
+                self.note(stage, i + 1)
+            task.at(pieces)
         self._new = {}
         self.drop(*used)
         self.note(stage + 1, 0)

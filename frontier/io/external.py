@@ -25,7 +25,6 @@ from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import id_dtype, offset_dtype
 from frontier.graph.validation import mixed
-from frontier.io._bar import Bar, worth_showing
 from frontier.io._content import recognized
 from frontier.io._dealing import InEdges, Rows, offsets_of
 from frontier.io._divisible import Divisible
@@ -38,6 +37,7 @@ from frontier.io.formats import FORMATS
 from frontier.io.stored import SUFFIX, Folder, arrays_noted, is_stored
 from frontier.memory import limits
 from frontier.memory.limits import parsed
+from frontier.progress import Task
 from frontier.regular_files import described
 
 __all__ = ["convert", "is_too_large"]
@@ -131,7 +131,7 @@ def convert(
     }  # fmt: skip
     options["memory"] = _usual(target, options) if memory is None else parsed(memory)
     try:
-        with Unfinished(target, options, _bars(target, shares.count, progress)) as work:
+        with Unfinished(target, options, _tasks(target, progress)) as work:
             if not os.path.exists(work.at(HEAD)):  # which is written when all else is there
                 _read(work, shares, kind, self_loops)
                 for name, before, now in zip(names, times, _times(names), strict=True):
@@ -193,10 +193,9 @@ def is_too_large(
     return found.shares.count * each > limits.free()[0] // 2
 
 
-def _bars(target: str, size: int, wanted: bool | None) -> Callable[[str, int], Bar]:
-    """Progress bars for what is done in a number of steps; none if little is read."""
-    shown = worth_showing(size) if wanted is None else wanted
-    return lambda what, steps: Bar(f"{target}, {what}", steps, shown, rate=False)
+def _tasks(target: str, wanted: bool | None) -> Callable[[str, int, str], Task]:
+    """What is done in a number of steps, for progress."""
+    return lambda what, steps, unit: Task(f"{os.path.basename(target)}, {what}", steps, unit, wanted=wanted)
 
 
 def _times(names: list[str]) -> list[int]:
@@ -316,18 +315,17 @@ def _describe(work: Unfinished, directed: bool) -> None:
         folder.add("in_offsets", [starts], starts.dtype)
         kinds |= {"in_sources": id_dtype(n), "in_edges": offset_dtype(m)}
     size, seen = sum(dtype.itemsize for dtype in kinds.values()) * m, 0
-    bar = work.bar("checksums", size)
+    with work.task("checksums", size, "MiB") as task:
 
-    def show(count: int) -> None:
-        nonlocal seen
-        seen += count
-        bar.show(seen)
+        def show(count: int) -> None:
+            nonlocal seen
+            seen += count
+            task.at(seen)
 
-    for name, dtype in kinds.items():
-        if not os.path.exists(work.at(name)):
-            open(work.at(name), "wb").close()
-        folder.noted(name, name, dtype, m, show)
-    bar.finish()
+        for name, dtype in kinds.items():
+            if not os.path.exists(work.at(name)):
+                open(work.at(name), "wb").close()
+            folder.noted(name, name, dtype, m, show)
     folder.finish(vertices=n, slots=m, directed=directed)
 
 

@@ -25,6 +25,7 @@ from frontier.io._source import Source, opened
 from frontier.io.formats import FORMATS, format_to_write, named_format
 from frontier.memory.placement import Placement
 from frontier.memory.shortage import explained, telling
+from frontier.progress import Task
 
 __all__ = ["read", "write"]
 
@@ -88,8 +89,7 @@ def read(
         The columns of an edge list or a Parquet file that hold the ends of edges. The first line of an edge list is
         then taken for the names of columns. Default: those that are called so, see below.
     progress : bool, optional
-        Show a progress bar on stderr. Default: if stderr is a terminal and the file is larger
-        than 50 MiB.
+        Show on stderr how much has been read. Default: after two seconds, in a terminal or a notebook.
     placement : Placement or str, optional
         Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: all processes read the file together,
         and each keeps the edges of its own vertices only. Of edge lists with no columns but weights, Matrix Market,
@@ -152,10 +152,11 @@ def read(
         loops = None if self_loops == "keep" else self_loops
         given = (format, directed, duplicates, num_vertices, labels, header, loops, weight, source, target)
         return _stored_folder(_name(path), placement, given)
-    with there.backend.telling():  # all others, which wait to build the graph, what is wrong here
-        make = _maker(path, format, there, options, duplicates, progress, parts)
-    with _naming(_name(path), parts):
-        return make()
+    with Task(os.path.basename(_name(path))):
+        with there.backend.telling():  # all others, which wait to build the graph, what is wrong here
+            make = _maker(path, format, there, options, duplicates, progress, parts)
+        with _naming(_name(path), parts):
+            return make()
 
 
 def _maker(

@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from frontier.errors import FrontierMemoryError
 from frontier.memory import limits
+from frontier.progress import Task
 
 __all__ = ["HINT", "explained", "lacking", "telling"]
 
@@ -41,13 +42,14 @@ def explained(error: Exception, what: str) -> FrontierMemoryError:
 
 
 def telling(what: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Let a function that runs out of memory raise an error of ours that says what was being done: a decorator."""
+    """Let a function say what it does: while it takes long, and in an error if it runs out of memory; a decorator."""
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @wraps(function)
         def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
             try:
-                return function(*given, **named)
+                with Task(what):
+                    return function(*given, **named)
             except MemoryError as error:
                 raise explained(error, what) from None
 

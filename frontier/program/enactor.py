@@ -17,6 +17,7 @@ from frontier.program.problem import Problem
 from frontier.program.step import Step
 from frontier.program.taking import Elements, check_problem, frontier_of
 from frontier.program.time_limit import check, within
+from frontier.progress import Task
 
 if TYPE_CHECKING:
     from frontier.memory.placement import Placement
@@ -139,6 +140,12 @@ class Enactor:
         if timeout is not None:
             with within(timeout):
                 return self._go_on(execution, on_step, max_steps, None)
+        with Task(type(self).__name__, unit="passes", ask=lambda: (execution.passes, None)):
+            return self._to_the_end(execution, on_step, max_steps)
+
+    def _to_the_end(
+        self, execution: Execution, on_step: Callable[[Enactor], Any] | None, max_steps: int | None
+    ) -> Problem:
         while self._execution is not None:
             self._within(max_steps)
             left = None if max_steps is None else max_steps - self.passes

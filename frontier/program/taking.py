@@ -14,6 +14,7 @@ from frontier.memory.disk import reading
 from frontier.memory.host import HOST
 from frontier.program.frontiers import Frontier
 from frontier.program.problem import Problem
+from frontier.progress import Task
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -43,7 +44,8 @@ def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
                 named["g"] = graph
         memory = graph.placement.memory if graph is not None else HOST
         apart = graph is not None and graph.placement.edges is not None
-        with memory.using(function.__name__), reading(graph._topology.files() if apart else ()):
+        files = graph._topology.files() if apart else ()
+        with Task(function.__name__), memory.using(function.__name__), reading(files):
             try:
                 made = function(*given, **named)
             except NotConvergedError as error:
