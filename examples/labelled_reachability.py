@@ -4,8 +4,9 @@
 
 Edges are walks, rides on a train, or flights. Allowed are journeys that begin and end with any number of walks and have
 at most one train journey, of any number of rides, in between; in letters w* t* w*. An automaton reads the labels of a
-path, and ``g.with_states`` has a vertex for each pair of a vertex and a state; a plain search answers the question. GRAPH is a file with edge weights that ``fr.read`` knows: labels are the weights modulo 3. The default is
-Zachary's karate club.
+path, and ``g.with_states`` has a vertex for each pair of a vertex and a state; a plain search answers the question.
+GRAPH is a file with edge weights that ``fr.read`` knows: labels are the weights modulo 3. The default is Zachary's
+karate club.
 """
 
 import argparse

@@ -102,7 +102,7 @@ _NAMES = {
 }
 
 #: Modules that are public as they are.
-_MODULES = ("backends", "datasets", "generators", "io", "operators", "primitives", "verify")
+_MODULES = ("backends", "datasets", "generators", "io", "operators", "plot", "primitives", "verify")
 
 _EXPORTS = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -6,6 +6,7 @@ from frontier import (
     generators as generators,
     io as io,
     operators as operators,
+    plot as plot,
     primitives as primitives,
     verify as verify,
 )

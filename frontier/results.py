@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from matplotlib.axes import Axes
 
     from frontier.graph.graph import Graph
     from frontier.graph.topology import Array
@@ -189,6 +190,33 @@ class Result:
             PyArrow is not installed.
         """
         return tables.to_arrow(self.table())
+
+    def plot(self, column: str | None = None, ax: Axes | None = None) -> Axes:
+        """Plot how the values of a column are distributed: sizes of groups, vertices by level, and so on.
+
+        Parameters
+        ----------
+        column : str, optional
+            Default: the first that holds numbers, bools or groups.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; default: a figure of its own, which is the result's ``.figure``.
+
+        Raises
+        ------
+        FrontierError
+            If there is no such column.
+        BackendUnavailableError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> fr.pagerank(fr.karate()).plot().figure.savefig("ranks.png")  # doctest: +SKIP
+        """
+        from frontier.plot import ENDS, GROUPS, distribution
+
+        columns = self._columns_of_table(slice(None))
+        known = {name: values for name, (values, ids) in columns.items() if not ids or name in (*GROUPS, *ENDS)}
+        return distribution(known, column, ax, type(self).__name__.removesuffix("Result"))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The table for whatever understands Arrow's C interface, such as Polars, DuckDB and pandas."""

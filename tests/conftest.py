@@ -106,7 +106,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def _unit(test: str) -> str:
-    """What stays in one share: the cases of a test, which share programs, but for test_ptx, where each compiles its own."""
+    """What stays in one share: the cases of a test, which share programs, except in test_ptx."""
     return test if "test_ptx" in test else test.partition("[")[0]
 
 

@@ -114,7 +114,7 @@ COUNT_IN = fr.Compute(count_in, over="vertices")
 
 
 def test_in_edges_of_graphs_in_parts_are_refused():
-    with pytest.raises(fr.FunctorError, match=r'looks for in-edges, fr.neighbours\(p, v, "in"\): the graph is in parts'):
+    with pytest.raises(fr.FunctorError, match=r'fr.neighbours\(p, v, "in"\): the graph is in parts'):
         COUNT_IN(fr.Problem(fr.rmat(5, 4, seed=1, directed=True, placement="ranks:2"), many=fr.vertex("int64")))
 
 
@@ -217,7 +217,7 @@ def test_scratch(agree):
 
 def test_scratch_says_what_is_wrong(backend):
     p = problem(backend(SMALL))
-    with pytest.raises((fr.FunctorError, IndexError), match="a scratch|raised an exception"):
+    with pytest.raises((fr.FunctorError, IndexError), match=r"a scratch|raised an exception"):
         fr.Compute(outside, over="vertices")(p)
     with pytest.raises(fr.FunctorError, match="float"):
         fr.Compute(of_floats, over="vertices")(p)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from frontier import registry
 from frontier.cli import graphs
-from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_table, ticking
+from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_table
 from frontier.cli.run import add_running_arguments, place
 from frontier.memory.arrays import to_host
 from frontier.program.taking import at_graph
+from frontier.progress import Task
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -66,7 +67,7 @@ def bench(arguments: argparse.Namespace) -> int:
         graph, backend = place(graphs.load(arguments, needs_weights=weighted), arguments)
         sources = pick_sources(graph, arguments.runs, arguments.seed)
         for entry in entries:
-            with ticking(f"{entry.name} on {name}"):
+            with Task(f"{entry.name} on {name}"):
                 rows.append({"graph": name, **measure(entry, graph, sources)})
     if arguments.json:
         dump_json({"backend": backend, "runs": arguments.runs, "rows": rows})

@@ -6,11 +6,8 @@ import argparse
 import json
 import math
 import os
-import sys
-import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -30,7 +27,6 @@ __all__ = [
     "print_pairs",
     "print_table",
     "shown",
-    "ticking",
     "timed",
 ]
 
@@ -102,32 +98,6 @@ class Stopwatch:
 def timed(seconds: float, compile_seconds: float) -> str:
     """A time and what was compiled before, as people read it."""
     return f"{seconds:.3f} s" + (f" and {compile_seconds:.3f} s of compiling" if compile_seconds >= 0.0005 else "")
-
-
-@contextmanager
-def ticking(what: str, after: float = 2.0) -> Iterator[None]:
-    """Show on a terminal that ``what`` is still running, once it has run ``after`` seconds."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    stop, watch = threading.Event(), Stopwatch()
-    thread = threading.Thread(target=_tick, args=(what, after, stop, watch), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
-def _tick(what: str, after: float, stop: threading.Event, watch: Stopwatch) -> None:
-    if stop.wait(after):
-        return
-    while True:
-        print(f"\r{what} ... {watch.seconds:.0f} s", end="", file=sys.stderr, flush=True)
-        if stop.wait(1.0):
-            break
-    print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def plain(value: Any) -> Any:

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.registry import PrimitiveEntry
 
-__all__ = ["KINDS", "check_name", "table_of", "write"]
+__all__ = ["KINDS", "check_name", "check_picture", "draw", "table_of", "write"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 KINDS = ".csv, .tsv, .txt, .npz, .json or .parquet; - is standard output, as .csv"
+PICTURES = (".png", ".svg", ".pdf")
 _ROWS = 2**16  # rows made at a time, so that a large result is not held as text
 
 
@@ -74,6 +75,24 @@ def write(name: str, columns: dict[str, Any]) -> None:
     except OSError as error:
         error.filename = name  # which a full disk does not tell
         raise
+
+
+def check_picture(name: str) -> None:
+    """Refuse a file name that is no picture's, and plots without matplotlib."""
+    if Path(name).suffix not in PICTURES:
+        raise UsageError(f"cannot draw {name!r}: expected {', '.join(PICTURES)}")
+    tables.library("matplotlib", "matplotlib")
+    check_folder(name)
+
+
+def draw(name: str, entry: PrimitiveEntry, graph: Graph, result: Any, title: str) -> None:
+    """Draw how the values of a result are distributed; the suffix of the file says how it is written."""
+    from frontier.plot import distribution
+
+    axes = result.plot() if isinstance(result, Result) else distribution(table_of(entry, graph, result))
+    axes.set_title(title)
+    with replacing(name) as file:
+        axes.figure.savefig(file, format=Path(name).suffix[1:], dpi=150)
 
 
 def _write(file: BinaryIO, columns: dict[str, Any], suffix: str) -> None:

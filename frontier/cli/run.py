@@ -23,12 +23,12 @@ from frontier.cli.common import (
     print_pairs,
     print_table,
     shown,
-    ticking,
     timed,
 )
 from frontier.errors import BackendUnavailableError, GraphError
 from frontier.memory.placement import Placement, backend_names
 from frontier.program.taking import at_graph
+from frontier.progress import Task
 from frontier.results import Result
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def add(commands: Commands) -> None:
         parser.add_argument("--trace", action="store_true", help="print every pass and step")
         parser.add_argument("--json", action="store_true", help="print JSON instead of text")
         parser.add_argument("--output", metavar="FILE", help=f"write the whole result: {results.KINDS}")
+        parser.add_argument("--plot", metavar="FILE", help="draw how the values are distributed: .png, .svg or .pdf")
         parser.add_argument("--top", type=int, metavar="N", help="print the N rows with the largest values")
         parser.set_defaults(command=run, entry=entry)
 
@@ -145,6 +146,8 @@ def run(arguments: argparse.Namespace) -> int:
     entry: PrimitiveEntry = arguments.entry
     if arguments.output:
         results.check_name(arguments.output)
+    if arguments.plot:
+        results.check_picture(arguments.plot)
     if arguments.verify and entry.verifier() is None:
         raise UsageError(f"{entry.name} has no verifier: leave out --verify")
     this = _load(arguments)
@@ -153,6 +156,8 @@ def run(arguments: argparse.Namespace) -> int:
         _verify(this)
     if arguments.output and (this.report is None or this.report.passed):
         results.write(arguments.output, results.table_of(entry, this.graph, this.result))
+    if arguments.plot and (this.report is None or this.report.passed):
+        results.draw(arguments.plot, entry, this.graph, this.result, f"{entry.name} of {this.name}")
     top = None if arguments.top is None else _top(this, arguments.top)
     with contextlib.redirect_stdout(sys.stderr) if arguments.output == "-" else contextlib.nullcontext():
         if arguments.json:
@@ -226,7 +231,7 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
     options = options_of(entry, arguments)
     with frontier.trace() if arguments.trace else contextlib.nullcontext() as this.trace:
         watch = Stopwatch()
-        with ticking(entry.name):
+        with Task(entry.name):
             this.result = entry.function(this.graph, *positional, **options)
             this.graph.placement.memory.synchronize()
         this.seconds = watch.apart
@@ -254,7 +259,7 @@ def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str
     """The keyword arguments for the primitive: those given, and the seed if it takes one."""
     given = vars(arguments)
     options = {x.name: given[x.name] for x in entry.arguments if x.name in given}
-    if given.get("output") or given.get("top"):
+    if given.get("output") or given.get("top") or given.get("plot"):
         options = {**entry.to_write, **options}
     if "seed" in inspect.signature(entry.function).parameters:
         options["seed"] = arguments.seed
@@ -265,7 +270,7 @@ def _verify(this: Run) -> None:
     verify = this.entry.verifier()
     assert verify is not None
     watch = Stopwatch()
-    with ticking(f"verifying {this.entry.name}"):
+    with Task(f"verifying {this.entry.name}"):
         this.report = verify(this.graph.to("cpu") if this.graph.placement.divides else this.graph, this.result)
     this.verify_seconds = watch.apart
 

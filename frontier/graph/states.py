@@ -46,7 +46,7 @@ def _table(leads: Any) -> Array:
     if made.ndim == 1:
         made = made[:, None]
     if made.ndim != 2 or made.dtype.kind not in "iu" or not made.size:
-        raise GraphError("leads holds a state, or -1, for each state and each label: integers of shape (states, labels)")
+        raise GraphError("leads holds a state, or -1, for each state and label: integers of shape (states, labels)")
     made = made.astype(np.int64)
     if made.min() < -1 or made.max() >= len(made):
         raise GraphError(f"leads: states are 0..{len(made) - 1}, and -1 is none; found {made.min()} to {made.max()}")

@@ -15,8 +15,8 @@ from frontier.forks import busy
 from frontier.memory.disk import reading
 from frontier.memory.placement import Computing, Placement, backend_of
 from frontier.memory.shortage import explained
-from frontier.program.frontiers import Frontier
 from frontier.program.effects import effects
+from frontier.program.frontiers import Frontier
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop
 from frontier.program.order import expansion

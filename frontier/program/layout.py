@@ -111,8 +111,9 @@ class Layout:
             return f"packed_{self.frames}"
         if name in ("offsets", "in_offsets") and self.sparse:
             return f"sparse_{self.offsets}"
-        of_slots = {"offsets", "in_offsets", "in_edges"}
-        return wide(self.offsets if name in of_slots else (self.weights or "float64") if name == "weights" else self.ids)
+        if name == "weights":
+            return wide(self.weights or "float64")
+        return wide(self.offsets if name in ("offsets", "in_offsets", "in_edges") else self.ids)
 
     def element(self, kind: str) -> str:
         """Dtype of the ids in a queue of vertices or of edges."""

@@ -40,11 +40,11 @@ def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
             raise FrontierError(f"{where} is made of steps such as fr.Advance(fn), not of {step!r}")
         last = _selecting(step)
         if last is not None and step.own and not isinstance(step, Loop):
-            within = "" if last is step else f"{last!r}, the last of "
+            what = "" if last is step else f"{last!r}, the last of "
             warn(
-                f"{within}{step!r} over {step.over!r}: nothing uses what it keeps, for {where} goes on with its own "
-                f"frontier; fr.Sequence(step, ..., over={step.over!r}) goes on with it, fr.Put(pile) puts it aside, and "
-                "fr.Compute only calls the functor"
+                f"{what}{step!r} over {step.over!r}: nothing uses what it keeps, for {where} goes on with its "
+                f"own frontier; fr.Sequence(step, ..., over={step.over!r}) goes on with it, fr.Put(pile) puts it "
+                "aside, and fr.Compute only calls the functor"
             )
     if not steps:
         raise FrontierError(f"{where} needs at least one step")

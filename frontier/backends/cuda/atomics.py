@@ -13,7 +13,18 @@ from numba.cuda import models
 from numba.cuda.extending import intrinsic, lower_builtin, overload, register_model
 
 from frontier.backends import (
-    arithmetic, checks, flags, in_neighbours, overloads, packed, pairs, routed, rows, scratch, sparse, watched,
+    arithmetic,
+    checks,
+    flags,
+    in_neighbours,
+    overloads,
+    packed,
+    pairs,
+    routed,
+    rows,
+    scratch,
+    sparse,
+    watched,
 )  # fmt: skip
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
