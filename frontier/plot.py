@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -137,7 +137,8 @@ def _bars(ax: Axes, values: Array) -> None:
         ax.bar([str(kind) for kind in kinds], counts, color=COLOUR)
         return
     ax.bar(kinds, counts, color=COLOUR)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    whole: Any = ax.xaxis.get_major_locator()
+    whole.set_params(integer=True)
 
 
 def _exceeding(ax: Axes, values: Array, label: str = "") -> None:

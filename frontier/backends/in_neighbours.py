@@ -17,7 +17,7 @@ __all__ = ["register"]
 _I64 = ir.IntType(64)
 
 
-class _Slots(types.SimpleIterableType):
+class _Slots(types.SimpleIterableType):  # type: ignore[name-defined]
     """A piece of an array of slots: the array, and where the piece begins and ends."""
 
     def __init__(self, array: Any) -> None:
@@ -25,7 +25,7 @@ class _Slots(types.SimpleIterableType):
         super().__init__(name=f"slots({array})", iterator_type=_Iterator(array))
 
 
-class _Iterator(types.SimpleIteratorType):
+class _Iterator(types.SimpleIteratorType):  # type: ignore[name-defined]
     def __init__(self, array: Any) -> None:
         self.array = array
         super().__init__(name=f"iterator over slots({array})", yield_type=types.int64)

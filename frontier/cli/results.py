@@ -91,8 +91,9 @@ def draw(name: str, entry: PrimitiveEntry, graph: Graph, result: Any, title: str
 
     axes = result.plot() if isinstance(result, Result) else distribution(table_of(entry, graph, result))
     axes.set_title(title)
+    figure: Any = axes.figure
     with replacing(name) as file:
-        axes.figure.savefig(file, format=Path(name).suffix[1:], dpi=150)
+        figure.savefig(file, format=Path(name).suffix[1:], dpi=150)
 
 
 def _write(file: BinaryIO, columns: dict[str, Any], suffix: str) -> None:

@@ -6,8 +6,8 @@ compiled code. A functor that uses them gets the graph's arrays as hidden fields
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 
@@ -39,7 +39,15 @@ def _direction(edges: Any) -> str:
     return "offsets" if edges == "out" else "in_offsets"
 
 
-def neighbours(p: Any, v: Any, edges: str = "out") -> Iterable[int]:
+@overload
+def neighbours(p: Any, v: Any, edges: Literal["out"] = "out") -> range: ...
+
+
+@overload
+def neighbours(p: Any, v: Any, edges: Literal["in"]) -> Iterator[int]: ...
+
+
+def neighbours(p: Any, v: Any, edges: str = "out") -> range | Iterator[int]:
     """Return the slots of the edges of a vertex: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
 
     Slots are in the order of the targets. With ``"in"``, written as it stands there, they are those of the edges that
@@ -51,7 +59,7 @@ def neighbours(p: Any, v: Any, edges: str = "out") -> Iterable[int]:
     if edges == "out":
         return cast(range, found)
     slots = _array(p, "in_edges")
-    return (np.int64(slots[i]) for i in found)
+    return (cast(int, np.int64(slots[i])) for i in found)
 
 
 def degree(p: Any, v: Any, edges: str = "out") -> Any:

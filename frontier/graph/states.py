@@ -57,7 +57,8 @@ def _letters(graph: Graph, label: Any, count: int) -> Array:
     """The label of each edge slot, in the memory of the graph."""
     memory = graph.placement.memory
     if label is None:
-        return memory.full(graph.num_slots, 0, np.int64)
+        alike: Array = memory.full(graph.num_slots, 0, np.int64)
+        return alike
     if isinstance(label, str):
         if label not in graph.edges:
             raise GraphError(f"the graph has no edge column {label!r}; it has {', '.join(graph.edges) or 'none'}")
