@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.several import vertex_ids
+from frontier.memory.arrays import is_device, to_host
 from frontier.primitives._arguments import check_seed
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, primitive
@@ -126,7 +127,7 @@ def sample_neighbors(
             _any, output="edge", edges=edges, part=fr.sample(count, seed + _APART * number), schedule=schedule
         )(p, fr.Frontier(g, nodes[-1]))
         slots.append(xp.sort(drawn.ids))
-        far = xp.unique((g.sources if edges == "in" else g.targets)[slots[-1]])
+        far = xp.unique(_ends(g, "sources" if edges == "in" else "targets", slots[-1]))
         nodes.append(far[~_among(xp, far, known)])
         known = xp.sort(xp.concatenate([known, nodes[-1]]))
     node, slot = xp.concatenate(nodes), xp.concatenate(slots)
@@ -136,7 +137,14 @@ def sample_neighbors(
         return order[xp.searchsorted(node[order], ids)].astype(np.int64)
 
     sizes = [len(each) for each in nodes], [len(each) for each in slots]
-    return SampledResult(node, places(g.sources[slot]), places(g.targets[slot]), slot, *sizes)
+    row, column = (places(_ends(g, name, slot)) for name in ("sources", "targets"))
+    return SampledResult(node, row, column, slot, *sizes)
+
+
+def _ends(g: fr.Graph, name: str, slots: Any) -> Any:
+    """The sources or targets of some edges; of a GPU's that lie on a disk, the host reads them."""
+    ends = getattr(g, name)
+    return ends[slots] if is_device(ends) or not is_device(slots) else g.placement.memory.moved(ends[to_host(slots)])
 
 
 def _among(xp: Any, values: Any, known: Any) -> Any:

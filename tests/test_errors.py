@@ -204,13 +204,13 @@ def of_scalars(p):
         (lambda: fr.Loop(fine), "made of steps such as fr.Advance(fn)"),
         (lambda: fr.Loop(fr.Filter(fine), take="far", times=3), "take and times do not go together"),
         (lambda: fr.Loop(fr.Filter(fine), take="far", over="vertices"), "take and over do not go together"),
-        (lambda: fr.Loop(fr.Filter(fine), take="rest"), "take: the problem has no field 'rest'"),
+        (lambda: fr.Loop(fr.Compute(fine), take="rest"), "take: the problem has no field 'rest'"),
         (lambda: fr.Loop(fr.Filter(fine), count="depth", over="vertices"), "count: the problem has no field 'depth'"),
         (lambda: fr.Loop(fr.Filter(fine), times="share", over="vertices"), "is of kind vertex, not scalar"),
         (lambda: fr.Loop(fr.Filter(fine), times=-1), "times=-1"),
         (lambda: fr.Loop(fr.Filter(fine), max_steps=0), "max_steps=0"),
         (lambda: fr.Loop(fr.Filter(fine), until=fine), "no argument 'v' here; there is nothing but the problem"),
-        (lambda: fr.Loop(fr.Filter(fine), replay="levels"), "replay='levels'"),
+        (lambda: fr.Loop(fr.Compute(fine), replay="levels"), "replay='levels'"),
     ],
 )
 def test_wrong_steps(backend: Backend, step: Callable[[], Any], words: str) -> None:

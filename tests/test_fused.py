@@ -306,7 +306,7 @@ def test_everything_and_parts_of_it(several):
             fr.Reduce(number_of_edge, "sum", into="up"), over="edges",
         ),
         fr.Loop(fr.Split(third, rest="late"), fr.Compute(note), times=1, over="vertices"),
-        fr.Loop(fr.Compute(note), fr.Filter(third), take="late", max_steps=9),
+        fr.Loop(fr.Filter(third), fr.Compute(note), take="late", max_steps=9),
     )  # fmt: skip
     for g in graphs()[::2]:
         made = []

@@ -312,8 +312,8 @@ def test_loops_are_made_of_steps():
 @pytest.mark.parametrize(
     ("loop", "message"),
     [
-        (fr.Loop(AGE, take="fat"), "no field 'fat'"),
-        (fr.Loop(AGE, take="count"), "'count' is of kind scalar, not pile"),
+        (fr.Loop(fr.Compute(note), take="fat"), "no field 'fat'"),
+        (fr.Loop(fr.Compute(note), take="count"), "'count' is of kind scalar, not pile"),
         (fr.Loop(AGE, count="age"), "'age' is of kind vertex, not scalar"),
         (fr.Loop(AGE, times="never"), "no field 'never'"),
         (fr.Loop(AGE, over="age"), "over='age'"),

@@ -323,3 +323,60 @@ def test_wrong_arguments() -> None:
             call()
     with pytest.raises(fr.FrontierError, match="different graphs"):
         g.induced(fr.Frontier(fr.karate(), [1]))
+
+
+# -- pairs of a vertex and a state ---------------------------------------------------------------------------
+
+#: Letters 0 and 1; states 0 and 1 take turns by letter 1, and state 2 takes nothing.
+TURNS = [[0, 1], [-1, 0], [-1, -1]]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_pairs_of_a_vertex_and_a_state(xp_graph, directed):
+    g = fr.from_edges([0, 1, 1, 2, 2], [1, 2, 1, 0, 0], [7, 6, 5, 4, 3], directed=directed, duplicates="keep")
+    letter = np.arange(g.num_slots) % 2 if directed else np.asarray(g.weights) % 2
+    g = xp_graph(g.with_columns(edges={"letter": letter}))
+    for given in ("letter", g.edges["letter"], letter.tolist()):
+        h = g.with_states(TURNS, given)
+        assert h.placement.name == g.placement.name
+        assert (h.num_vertices, h.directed, h.labels) == (9, True, None)
+        expected = sorted(
+            (u * 3 + s, v * 3 + TURNS[s][a], w, e)
+            for e, (u, v, a, w) in enumerate(zip(*map(tolist, (g.sources, g.targets, letter, g.weights)), strict=True))
+            for s in range(3)
+            if TURNS[s][a] >= 0
+        )
+        found = zip(*map(tolist, (h.sources, h.targets, h.weights, h.edges["edge"])), strict=True)
+        assert sorted(found) == expected
+        assert tolist(h.vertices["vertex"]) == [v for v in range(3) for _ in range(3)]
+        assert tolist(h.vertices["state"]) == [0, 1, 2] * 3
+
+
+def tolist(array):
+    return array.tolist()
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def xp_graph(request):
+    return lambda g: g.to(request.param)
+
+
+@pytest.mark.parametrize(
+    ("leads", "label", "message"),
+    [
+        ([0.5], None, "integers of shape"),
+        ([], None, "integers of shape"),
+        ([2, 0], None, "states are 0..1, and -1 is none; found 0 to 2"),
+        ([[0]], [1] * 6, "labels are 0..0, as leads has 1 of them; found 1 to 1"),
+        ([[0]], [0], "an integer for each of the 6 edge slots"),
+        ([[0]], "colour", "no edge column 'colour'; it has none"),
+    ],
+)
+def test_states_that_there_are_not(leads, label, message):
+    with pytest.raises(fr.GraphError, match=message):
+        fr.path(4).with_states(leads, label)
+
+
+def test_a_graph_in_parts_has_no_states():
+    with pytest.raises(fr.GraphError, match="a graph of states of a graph in parts"):
+        fr.rmat(4, 2, seed=1, placement="ranks:2").with_states([0])

@@ -682,7 +682,7 @@ class Graph:
         from frontier.graph.states import with_states
 
         with self._placement.memory.using("a graph of states"):
-            return with_states(self, leads, label)
+            return moving.made_on_host(self, with_states, leads, label)
 
     def contracted(self, labels: Any, *, self_loops: str = "keep", duplicates: str = "sum") -> Graph:
         """Return the graph in which all vertices with the same label are one vertex.

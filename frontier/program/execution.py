@@ -220,7 +220,7 @@ def _sizes(step: Step, captures: Any) -> tuple[str, ...]:
         for part in walk(step):
             for fn, _ in part.functors():
                 with contextlib.suppress(FunctorError):  # which the check says
-                    named |= effects(fn).fields
+                    named |= set() if captures.refused else effects(fn).fields
         known = step.__dict__["_sizes"] = (captures, tuple(name for name in SIZES if name in named))
     found: tuple[str, ...] = known[1]
     return found

@@ -59,6 +59,17 @@ def _selecting(step: Step) -> Step | None:
     return step if step.only_selects else None
 
 
+def _warn_of_dropped(step: Step, feeds: dict[str, str | None]) -> None:
+    """Warn if a step does nothing but select, and the next pass begins with something else."""
+    last = None if step.own else _selecting(step)
+    for name, fed in feeds.items():
+        if last is not None and fed is not None and not str(fed).endswith("__"):  # as in what an order becomes
+            warn(
+                f"{last!r} ends a Loop with {name}={fed!r}: nothing uses what it keeps, for the next pass begins with "
+                "something else; fr.Put(pile) puts it aside, and fr.Compute only calls the functor"
+            )
+
+
 def wanted(steps: tuple[Step, ...], after: str) -> str:
     """Which scan helps the first of some steps that uses one."""
     for step in reversed(steps):
@@ -218,13 +229,8 @@ class Loop(Step):
         if order is not None:
             _check_order(order, {"times": times, "take": take, "replay": replay, "record": record,
                                  "max_steps": max_steps})  # fmt: skip
-        last = _selecting(self.steps[-1])
-        if last is not None and not self.steps[-1].own and (take is not None or replay is not None):
-            fed = f"take={take!r}" if take is not None else f"replay={replay!r}"
-            warn(
-                f"{last!r} ends a Loop with {fed}: nothing uses what it keeps, for the next pass begins with something "
-                "else; fr.Put(pile) puts it aside, and fr.Compute only calls the functor"
-            )
+        if until is None:
+            _warn_of_dropped(self.steps[-1], {"take": take, "replay": replay})
         self.order = order
         self.take, self.replay, self.times = take, replay, times
         self.until, self.count, self.record, self.max_steps = until, count, record, max_steps
