@@ -6,7 +6,7 @@ compiled code. A functor that uses them gets the graph's arrays as hidden fields
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, Literal, cast, overload
 
 import numpy as np
@@ -44,10 +44,10 @@ def neighbours(p: Any, v: Any, edges: Literal["out"] = "out") -> range: ...
 
 
 @overload
-def neighbours(p: Any, v: Any, edges: Literal["in"]) -> Iterator[int]: ...
+def neighbours(p: Any, v: Any, edges: Literal["in"]) -> Iterable[int]: ...
 
 
-def neighbours(p: Any, v: Any, edges: str = "out") -> range | Iterator[int]:
+def neighbours(p: Any, v: Any, edges: str = "out") -> range | Iterable[int]:
     """Return the slots of the edges of a vertex: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
 
     Slots are in the order of the targets. With ``"in"``, written as it stands there, they are those of the edges that
