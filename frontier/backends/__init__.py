@@ -6,7 +6,7 @@ generated code and the host agree, ``failures`` and ``interrupts`` are errors of
 
 The rest is about functors in numba, on any target. ``copies`` are functors as they are compiled. Arithmetic is NumPy's
 (``promotion``, ``inference``, ``arithmetic``, ``wrapping``), ``overloads`` are ``fr.atomic_*`` and others,
-``in_neighbours`` and ``scratch`` loops over in-edges and memory of a call,
+``in_neighbours`` loops over in-edges, ``scratch`` memory of a call,
 ``elements``, ``flags``, ``pairs``, ``watched``, ``routed`` and ``bundles`` are types for arrays, ``packed``
 reads compressed lists, ``sparse`` offsets of which few differ, ``rows`` fields of several values, ``guards`` are calls
 that may raise, ``checks`` is ``FRONTIER_CHECK=1``. ``least``, ``tables`` and ``hubs`` serve argmin, mode and pulls,

@@ -12,8 +12,9 @@ else than they are taken for. ``validation`` looks at arrays from outside that a
 weights into the middle of what float64 holds.
 ``kinds`` tells objects of other libraries apart; ``convert_networkx``, ``convert_sparse``, ``convert_tables`` and
 ``convert_libraries`` make graphs of them, and back, with what ``convert_common`` has. ``moving`` takes a graph to
-another placement, ``reorder`` numbers its vertices anew, ``subgraphs`` takes some of them or groups of them, ``states``
-makes pairs of them and states of an automaton, ``copies`` puts several copies side by side. ``compressing`` makes compressed lists, which are ``packed`` by the kernels of
+another placement, ``reorder`` numbers its vertices anew, ``subgraphs`` takes some of them or groups of them,
+``states`` makes pairs of them and states of an automaton, ``copies`` puts several copies side by side.
+``compressing`` makes compressed lists, which are ``packed`` by the kernels of
 ``packed_kernels``; ``sparse_offsets`` are those of lists most of which are empty. ``shares`` has the edges of graphs
 that several processes make together.
 """
