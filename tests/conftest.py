@@ -9,6 +9,7 @@ import importlib.util
 import os
 import signal
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
@@ -113,8 +114,12 @@ def _unit(test: str) -> str:
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is deep; skip what this machine cannot run, and say why."""
+    elsewhere = CHOSEN or EDGES or COMPRESSED  # where .ci/run runs these tests once more, but the deep ones
+    sampling = [] if elsewhere else [item for item in items if not item.get_closest_marker("gpu")]
+    cases = Counter(_unit(item.nodeid) for item in sampling)
+    sampled = {item for item in sampling if deep.sampled_out(item.nodeid, cases[_unit(item.nodeid)])}
     for item in items:
-        if deep.caught_by(item.nodeid):
+        if item in sampled or deep.caught_by(item.nodeid):
             item.add_marker(pytest.mark.deep)
     others = [item for item in items if zlib.crc32(_unit(item.nodeid).encode()) % SHARES != SHARE - 1]
     if others:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import re
+import zlib
 
-__all__ = ["caught_by"]
+__all__ = ["caught_by", "sampled_out"]
 
 #: Pattern of "module::test[parameters]", without "test_" and ".py" of the module -> who else catches its faults.
 DEEP = {
@@ -159,9 +160,28 @@ DEEP = {
     r"max_flow::test_(fractions.*python|several)|subgraphs::test_a_spanning.*python|maximal_matching::test_any_w.*cpu":
         "the same on the other backend",
     r"stale::test_(loops_and|equal_numbers|nested).*cpu|label_propagation::test_asynchronously.*cpu": "on python",
+    r"result_tables::test_.*cpu|(leiden::test_it_begins|ranking::test_whom|who_to_follow::test_def).*cpu": "on python",
+    r"compiling::test_loops_on_equal|registered_reductions::test_backends_agree|label_propagation::test_several_w":
+        "compiling, lists_of_all_lengths, and other primitives on several workers",
+    r"io_errors::test_options_that|docs_blocks::test_blocks.docs/tutorials|shortest_path::test_weighted_searches":
+        "files: cli; io_roundtrip; examples; shortest_path's others",
     r"cli_clumsy::test_interrupted|raising::test_nothing_in|build::test_slots_are.many|divided::test_schedules.push-N":
         "interrupts, raising, build, divided: the others",
 }  # fmt: skip
+
+#: Tests with many cases, of which the short suite runs one in so many, whichever their names choose.
+SAMPLED = {
+    r"(advance|order|ghosts|semirings|arithmetic|pairs|words|shaped_fields|edge_values|gather_mode)::": 3,
+    r"(loops|sample|gather|scan|buckets|intersect|compute_reduce_set|registered_reductions|walks|schedules)::": 3,
+    r"(divided\w*|grids|ranks\w*|rows_in_parts|sparse_offsets|partition\w*|row_filling|hold|batched_sources)::": 3,
+    r"(sssp|bfs|pagerank|bc|cc|ranking|extreme_weights|memory|check|functors|races|refused_floats|examples)::": 3,
+    r"(communities|louvain|leiden|transitive_closure|label_propagation|color|minimum_spanning_forest)::": 2,
+    r"(deferred|atomics|stale|compressed|balances|max_flow|enactor|who_to_follow|shortest_path|build|disk)::": 2,
+    r"(io_packed|io_errors|cli|cli_clumsy|timeouts|record|explain)::": 2,
+}
+
+#: Cases that a test has at least, if not all are run.
+MANY = 4
 
 _PATTERNS = [(re.compile(pattern), catcher) for pattern, catcher in DEEP.items()]
 
@@ -169,6 +189,19 @@ _PATTERNS = [(re.compile(pattern), catcher) for pattern, catcher in DEEP.items()
 @functools.cache
 def caught_by(nodeid: str) -> str | None:
     """Who else catches what a test finds; None if it belongs to the short suite."""
-    module, _, test = nodeid.partition("::")
-    name = f"{module.rpartition('/')[2].removeprefix('test_').removesuffix('.py')}::{test}"
+    name = _name(nodeid)
     return next((catcher for pattern, catcher in _PATTERNS if pattern.search(name)), None)
+
+
+def sampled_out(nodeid: str, cases: int) -> bool:
+    """Whether the short suite runs other cases of a test that has so many."""
+    if cases < MANY:
+        return False
+    name = _name(nodeid)
+    every = next((every for pattern, every in SAMPLED.items() if re.match(pattern, name)), 1)
+    return zlib.crc32(name.encode()) % every > 0
+
+
+def _name(nodeid: str) -> str:
+    module, _, test = nodeid.partition("::")
+    return f"{module.rpartition('/')[2].removeprefix('test_').removesuffix('.py')}::{test}"
