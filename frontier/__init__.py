@@ -51,6 +51,7 @@ _NAMES = {
     "frontier.program.schedule": "Schedule register_balance",
     "frontier.tracing": "trace",
     "frontier.primitives.bc": "betweenness",
+    "frontier.primitives.edge_betweenness": "edge_betweenness",
     "frontier.primitives.articulation_points": "articulation_points",
     "frontier.primitives.bfs": "bfs",
     "frontier.primitives.bridges": "bridges",

@@ -191,6 +191,9 @@ from frontier.primitives.diameter import (
 from frontier.primitives.eccentricity import (
     eccentricity as eccentricity,
 )
+from frontier.primitives.edge_betweenness import (
+    edge_betweenness as edge_betweenness,
+)
 from frontier.primitives.eigenvector import (
     eigenvector_centrality as eigenvector_centrality,
 )

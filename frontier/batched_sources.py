@@ -142,11 +142,11 @@ class BatchedSources:
         self.enactor(p, self.schedule).run()
 
     def sum(self, name: str) -> NDArray[Any]:
-        """Return the values of a vertex field, summed over the copies, shape (n,)."""
+        """Return the values of a vertex or edge field, summed over the copies, shape (n,) or (m,)."""
         values: NDArray[Any] = getattr(self.problem, name)
         if self.copies > 1:
             xp = self.graph.placement.memory.xp
-            values = xp.reshape(values, (self.copies, self.graph.num_vertices)).sum(axis=0)
+            values = xp.reshape(values, (self.copies, len(values) // self.copies)).sum(axis=0)
         return values
 
 

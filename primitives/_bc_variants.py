@@ -79,9 +79,10 @@ def share_of_farther(p, src, dst):
 
 
 def add_delta(p, v):
-    """Add the dependency of the source on v, unless v is the source or was not reached."""
-    if p.level[v] > 0:
-        p.centrality[v] += p.sigma[v] * p.sum[v]
+    """Add the dependency of the source on v, unless v was not reached; of the source, only if ends count."""
+    if p.level[v] >= 0:
+        delta = p.sigma[v] * p.sum[v]
+        p.centrality[v] += delta + p.ends if p.level[v] > 0 else p.ends * delta
 
 
 class FoldedBetweenness(fr.Enactor):

@@ -12,6 +12,8 @@ share of w is (1 + delta(w)) / sigma(w), what it passes back for each shortest p
 A loop records its frontiers and another replays them in reverse, as in Gunrock and GAP, instead of the paper's stack.
 Every vertex gathers from its neighbours, instead of the paper's lists of predecessors, so the way back needs no
 atomics. Small graphs are processed from many sources at once, by :class:`frontier.BatchedSources`.
+
+Weights, targets, and more paths than float64 can count are the matter of :mod:`frontier.primitives._bc_scaled`.
 """
 
 from __future__ import annotations
@@ -23,13 +25,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import frontier as fr
-from frontier.errors import FrontierError
 from frontier.graph.labels import called
-from frontier.graph.several import is_several
+from frontier.graph.several import is_several, vertex_ids
+from frontier.primitives import _bc_scaled as scaled
 from frontier.program.problem import Field
 from frontier.registry import Argument, Plan, primitive
 
-__all__ = ["Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "betweenness", "discover", "share"]
+__all__ = [
+    "Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "betweenness", "discover", "scale", "share", "sums",
+]  # fmt: skip
 
 
 def begin(p, v):
@@ -59,11 +63,13 @@ def share(p, dst):
 
 
 def accumulate(p, v):
-    """Compute the dependency of the source on v, and the share of v; a source is not inside its own paths."""
+    """Compute the dependency of the source on v, and the share of v; a source is not inside its own paths.
+
+    If ends count, v is one end of the paths to it, and the source of as many as there are vertices that it reaches.
+    """
     delta = p.sigma[v] * p.sum[v]
     p.share[v] = (1.0 + delta) / p.sigma[v]
-    if p.level[v] > 0:
-        p.centrality[v] += delta
+    p.centrality[v] += delta + p.ends if p.level[v] > 0 else p.ends * delta
 
 
 class Betweenness(fr.Enactor):
@@ -90,6 +96,7 @@ FIELDS: dict[str, Field] = {
     "share": fr.vertex("float64"),
     "centrality": fr.vertex("float64", combine="sum"),
     "depth": fr.scalar("int32"),
+    "ends": fr.scalar("float64"),
 }
 
 
@@ -106,12 +113,19 @@ class BetweennessResult(fr.Result, columns=("centrality",)):
     normalized : bool
     sampled : bool
         Whether sources were drawn, so that this is an estimate.
+    targets : ndarray, shape (l,), or None
+        Vertex ids of the targets; None for all.
+    weighted, endpoints : bool
+        The arguments of the call.
     """
 
     centrality: NDArray[Any]
     sources: NDArray[Any]
     normalized: bool
     sampled: bool = False
+    targets: NDArray[Any] | None = None
+    weighted: bool = False
+    endpoints: bool = False
 
 
 def _plan(g: fr.Graph) -> Plan:
@@ -134,6 +148,8 @@ def _facts(g: fr.Graph, result: BetweennessResult) -> dict[str, Any]:
         Argument("--sources", "number of sources drawn at random, or 'all' (default)",
                  type=lambda text: None if text == "all" else int(text)),
         Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
+        Argument("--weighted", "shortest paths by weight (default: by number of edges)", type=bool),
+        Argument("--endpoints", "count the ends of paths, too (default: no)", type=bool),
     ),
     verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
     memory=_plan,
@@ -142,11 +158,14 @@ def betweenness(
     g: fr.Graph,
     sources: int | ArrayLike | None = None,
     *,
+    targets: ArrayLike | None = None,
+    weighted: bool = False,
+    endpoints: bool = False,
     normalized: bool = False,
     seed: int | None = None,
     schedule: fr.Schedule | None = None,
 ) -> BetweennessResult:
-    """Betweenness centrality of every vertex: the share of shortest paths, by number of edges, that pass through it.
+    """Betweenness centrality of every vertex: the share of shortest paths that pass through it.
 
     Parameters
     ----------
@@ -157,8 +176,17 @@ def betweenness(
         random, from which those of all vertices are estimated: what k vertices give to another one is multiplied by
         (n - 1) / k, and k is one less for one of these, which is not inside its own paths. As NetworkX does with
         ``betweenness_centrality_subset``, and with ``k=``.
+    targets : sequence of vertices, Frontier or mask, optional
+        Only paths to these count; by default to all vertices.
+    weighted : bool
+        Whether shortest paths are those of least weight, not of fewest edges. Weights must be positive. Two paths are
+        equally short if their sums are equal: those of integers are exact, those of floats are rounded to float64 after
+        each edge, and compared as they are, without a tolerance, as by NetworkX.
+    endpoints : bool
+        Whether a path also counts for its two ends. An estimate is then n / k times the sum.
     normalized : bool
-        Whether to divide by the number of pairs, (n - 1)(n - 2), or half of it if each pair counts once.
+        Whether to divide by the number of pairs, (n - 1)(n - 2), or half of it if each pair counts once; with
+        ``endpoints``, n(n - 1), or half of it.
     seed : int, optional
         The seed for drawing sources; by default a different one each time.
     schedule : Schedule, optional
@@ -170,34 +198,84 @@ def betweenness(
     Raises
     ------
     GraphError
-        If a source does not exist.
-    FrontierError
-        If two vertices have more than 1e308 shortest paths between them.
+        If a source or target does not exist, or if ``weighted`` and there are no weights, one is 0, or so small that
+        it is lost in rounding when added to a distance.
+    NegativeWeightError
+        If a weight is negative, and ``weighted``.
 
     Notes
     -----
-    O(n + m) work for each source. The last bits depend on the order in which paths are added. On a small graph, many
-    sources are processed at once, each in its own copy of the graph. The copies take at most 3 MB of host memory, or
-    1.3 GB of GPU memory and never more than half of what is free there.
+    O(n + m) work for each source, by weights that of :func:`frontier.sssp`. The last bits depend on the order in which
+    paths are added. On a small graph, many sources are processed at once, each in its own copy of the graph. The copies
+    take at most 3 MB of host memory, or 1.3 GB of GPU memory and never more than half of what is free there. Numbers of
+    paths may exceed float64, as they do on large grids: then the computation is made once more, with scaled numbers.
+
+    Examples
+    --------
+    >>> g = fr.from_edges([0, 0, 1, 2], [1, 2, 3, 3], weights=[1, 2, 1, 2])
+    >>> fr.betweenness(g).centrality.tolist(), fr.betweenness(g, weighted=True).centrality.tolist()
+    ([0.5, 0.5, 0.5, 0.5], [0.5, 1.0, 0.0, 0.5])
     """
-    batch = fr.BatchedSources(g, sources, Betweenness, FIELDS, schedule, seed=seed)
-    batch.enactor = _program(g, batch.copies)
+    if seed is None:  # the same sources, if it is computed again
+        seed = int(np.random.default_rng().integers(2**62))
+    ids = None if targets is None else vertex_ids(g, targets, "targets")
+    if weighted:
+        scaled.check_positive(g)
+    found = None
+    if not weighted and ids is None:
+        batch = fr.BatchedSources(g, sources, Betweenness, FIELDS, schedule, seed=seed)
+        batch.enactor = _program(g, batch.copies)
+        batch.problem.ends = float(endpoints)
+        batch.run()
+        found = batch.sum("centrality")
+        if not np.isfinite(found).all():
+            found = None
+    if found is None:
+        batch, found = sums(g, sources, ids, weighted, False, endpoints, schedule, seed)
+    sampled = sources is not None and not is_several(sources)
+    found = scale(g, found, batch.sources if sampled else None, normalized, endpoints)
+    moved = g.placement.memory.moved
+    return BetweennessResult(
+        found, moved(batch.sources), normalized, sampled, None if ids is None else moved(ids), weighted, endpoints
+    )
+
+
+def sums(
+    g: fr.Graph, sources: Any, targets: NDArray[Any] | None, weighted: bool, edges: bool, ends: bool,
+    schedule: fr.Schedule | None, seed: int | None,
+) -> tuple[fr.BatchedSources, NDArray[Any]]:  # fmt: skip
+    """Return how sources were processed, and the sums of dependencies on edges, or on vertices, in general."""
+    end: Any = 1
+    if targets is not None:
+        end = np.zeros(g.num_vertices, np.int8)
+        end[targets] = 1
+    fields = scaled.fields(g, weighted, edges, end, ends)
+    batch = fr.BatchedSources(g, sources, scaled.program(weighted, edges), fields, schedule, seed=seed)
     batch.run()
-    centrality = batch.sum("centrality")
-    if not np.isfinite(centrality).all():
-        raise FrontierError("two vertices have more shortest paths between them than float64 can count")
-    pairs = (g.num_vertices - 1) * (g.num_vertices - 2)
+    if weighted:
+        scaled.check_sums(int(batch.problem.lost))
+    return batch, batch.sum("through" if edges else "centrality")
+
+
+def scale(
+    g: fr.Graph, found: NDArray[Any], sample: NDArray[Any] | None, normalized: bool, ends: bool
+) -> NDArray[Any]:
+    """Turn sums over sources into centralities: of pairs that count once, normalized, estimated from a sample."""
+    n = g.num_vertices
+    others = n if ends else max(n - 1, 0)  # what may be at one end of a path through a vertex
+    pairs = others * (others - 1)
     if not g.directed:
-        centrality /= 2  # each pair has been counted from both of its ends
+        found /= 2  # each pair has been counted from both of its ends
         pairs //= 2
     if normalized and pairs > 0:
-        centrality /= pairs
-    sampled = sources is not None and not is_several(sources)
-    if sampled:
-        counted = np.full(g.num_vertices, len(batch.sources))
-        counted[batch.sources] -= 1
-        centrality *= g.placement.memory.moved(max(g.num_vertices - 1, 0) / np.maximum(counted, 1))
-    return BetweennessResult(centrality, g.placement.memory.moved(batch.sources), normalized, sampled)
+        found /= pairs
+    if sample is None:
+        return found
+    counted = np.full(1 if ends else n, len(sample))
+    if not ends:
+        counted[sample] -= 1
+    found *= g.placement.memory.moved(others / np.maximum(counted, 1))
+    return found
 
 
 def _program(g: fr.Graph, copies: int) -> type[fr.Enactor]:

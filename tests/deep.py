@@ -167,6 +167,8 @@ DEEP = {
         "files: cli; io_roundtrip; examples; shortest_path's others",
     r"cli_clumsy::test_interrupted|raising::test_nothing_in|build::test_slots_are.many|divided::test_schedules.push-N":
         "interrupts, raising, build, divided: the others",
+    r"edge_betweenness::test_(all_graphs|a_large_grid)": "networkx_has_the_same, and bc::test_more_paths",
+    r"edge_betweenness::test_edges_without_weights.python": "the same on cpu",
 }  # fmt: skip
 
 #: Tests with many cases, of which the short suite runs one in so many, whichever their names choose.

@@ -14,6 +14,7 @@ result, its fields' shapes and dtypes too, is a failed check and not an exceptio
 from frontier.verify.centrality import betweenness
 from frontier.verify.communities import communities, leiden
 from frontier.verify.components import connected_components
+from frontier.verify.edge_centrality import edge_betweenness
 from frontier.verify.paths import bfs, sssp
 from frontier.verify.ranks import pagerank
 from frontier.verify.report import Check, Report
@@ -31,6 +32,7 @@ __all__ = [
     "cc",
     "communities",
     "connected_components",
+    "edge_betweenness",
     "leiden",
     "louvain",
     "pagerank",
