@@ -18,6 +18,7 @@ import frontier as fr
 from frontier.graph.several import is_several, vertex_ids
 from frontier.memory.arrays import to_host
 from frontier.primitives._bc_scaled import check_positive
+from frontier.primitives._oriented import on_every_rank
 from frontier.primitives.bc import scale, sums
 from frontier.registry import Argument, primitive
 
@@ -104,21 +105,21 @@ def edge_betweenness(
     Raises
     ------
     GraphError
-        If a source or target does not exist, for weights as by :func:`betweenness`, or if the graph was made in parts.
+        If a source or target does not exist, and for weights as by :func:`betweenness`.
     NegativeWeightError
         If a weight is negative, and ``weighted``.
 
     Notes
     -----
     O(n + m) work for each source, by weights that of :func:`frontier.sssp`. The last bits depend on the order in which
-    numbers are added.
+    numbers are added. On ranks, each needs all edges.
 
     Examples
     --------
     >>> fr.edge_betweenness(fr.from_edges(["ann", "bob"], ["bob", "cid"])).to_dict()["ann", "bob"]
     2.0
     """
-    g._topology.check_whole("edge betweenness")
+    g = on_every_rank(g)
     if weighted:
         check_positive(g)
     ids = None if targets is None else vertex_ids(g, targets, "targets")

@@ -72,6 +72,13 @@ def update_personal(p, v):
     return set_rank(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.dangling_sum) * p.teleport[v])
 
 
+def update_apart(p, v):
+    """The same where what comes from dangling vertices is distributed in another way than jumps."""
+    return set_rank(
+        p, v, p.damping * (p.sum[v] + p.dangling_sum * p.fall[v]) + (1.0 - p.damping) * p.teleport[v]
+    )
+
+
 def set_rank(p, v, new):
     """Set the rank of v."""
     change = abs(new - p.rank[v])
@@ -122,12 +129,26 @@ class WeightedPersonalPageRank(fr.Enactor):
     loop = PageRank.program().replace({contribution: weighted_contribution, update: update_personal})
 
 
-#: By (weighted, personalized).
+class DanglingPageRank(fr.Enactor):
+    """The same where the rank of dangling vertices is distributed in a way of its own."""
+
+    loop = PageRank.program().replace({update: update_apart})
+
+
+class WeightedDanglingPageRank(fr.Enactor):
+    """The same, with weights."""
+
+    loop = PageRank.program().replace({contribution: weighted_contribution, update: update_apart})
+
+
+#: By whether it is weighted, and how many distributions over vertices there are.
 ENACTORS = {
-    (False, False): PageRank,
-    (True, False): WeightedPageRank,
-    (False, True): PersonalPageRank,
-    (True, True): WeightedPersonalPageRank,
+    (False, 0): PageRank,
+    (True, 0): WeightedPageRank,
+    (False, 1): PersonalPageRank,
+    (True, 1): WeightedPersonalPageRank,
+    (False, 2): DanglingPageRank,
+    (True, 2): WeightedDanglingPageRank,
 }
 
 
@@ -144,6 +165,8 @@ class PageRankResult(fr.Result, columns=("rank",)):
         L1 change of the last iteration.
     damping, tolerance, weighted, personalization
         The arguments of the call; the personalization as an array that sums to 1, or None.
+    dangling : ndarray of float64, shape (n,), or None
+        How the rank of dangling vertices was distributed, as an array that sums to 1; None: as jumps.
     """
 
     rank: NDArray[Any]
@@ -153,7 +176,7 @@ class PageRankResult(fr.Result, columns=("rank",)):
     tolerance: float
     weighted: bool
     personalization: NDArray[Any] | None
-
+    dangling: NDArray[Any] | None = None
 
 
 def _plan(g: fr.Graph) -> Plan:
@@ -188,6 +211,8 @@ def pagerank(
     damping: float = 0.85,
     tolerance: float = 1e-9,
     personalization: ArrayLike | Mapping[Any, float] | None = None,
+    dangling: ArrayLike | Mapping[Any, float] | None = None,
+    start: ArrayLike | Mapping[Any, float] | None = None,
     weighted: bool = False,
     max_iterations: int = 1000,
     schedule: fr.Schedule | None = None,
@@ -204,6 +229,11 @@ def pagerank(
         ``weighted``. This changes a rank by up to 6e-8 of itself in an iteration.
     personalization : array of shape (n,), or mapping from vertex (label) to float, optional
         How jumps, and the rank of vertices without out-edges, are distributed; scaled to sum 1. Uniform by default.
+    dangling : array of shape (n,), or mapping from vertex (label) to float, optional
+        How the rank of vertices without out-edges is distributed, if not as jumps are; scaled to sum 1.
+    start : array of shape (n,), or mapping from vertex (label) to float, optional
+        The ranks before the first iteration, scaled to sum 1: with those of a graph that differs a little, or of another
+        damping, there are fewer iterations. Equal by default.
     weighted : bool
         Whether a vertex divides its rank among its out-edges by their weights.
     max_iterations : int
@@ -223,11 +253,23 @@ def pagerank(
     Notes
     -----
     O(n + m) work and three barriers per iteration.
+
+    Examples
+    --------
+    >>> g = fr.from_edges(["a", "b"], ["b", "c"], directed=True)
+    >>> before = fr.pagerank(g, dangling={"a": 1})
+    >>> before["a"] > before["c"], fr.pagerank(g, dangling={"a": 1}, start=before.to_dict()).iterations
+    (True, 1)
     """
     _check(g, damping, tolerance, max_iterations, weighted)
     damping, tolerance, max_iterations = float(damping), float(tolerance), int(max_iterations)
     n = g.num_vertices
-    teleport = _teleport(g, personalization)
+    teleport = _distribution(g, "personalization", personalization)
+    fall = _distribution(g, "dangling", dangling)
+    shares = {} if teleport is None else {"teleport": fr.vertex("float64", teleport)}
+    if fall is not None:
+        shares = {"teleport": fr.vertex("float64", 1 / max(n, 1) if teleport is None else teleport)}
+        shares["fall"] = fr.vertex("float64", fall)
     g = with_rows_scaled(g) if weighted else g
     degree = g.out_weight if weighted else g.out_degree
     p = fr.Problem(
@@ -235,15 +277,16 @@ def pagerank(
         **pagerank_fields(
             n, degree, weighted, damping, tolerance, max_iterations,
             any_dangling=not np.all(degree), rounded=not weighted and _may_round(damping, tolerance),
+            start=_distribution(g, "start", start),
         ),
-        **({} if teleport is None else {"teleport": fr.vertex("float64", teleport)}),
+        **shares,
     )  # fmt: skip
     if n:
-        ENACTORS[weighted, teleport is not None](p, schedule).run()
+        ENACTORS[weighted, len(shares)](p, schedule).run()
         if p.fields["contribution"].dtype == np.float32:
             p.rank /= p.rank.sum()  # what was lost in rounding
     result = PageRankResult(
-        p.rank, int(p.iterations), float(p.error), damping, tolerance, weighted, teleport
+        p.rank, int(p.iterations), float(p.error), damping, tolerance, weighted, teleport, fall
     )
     if n and tolerance > 0 and not result.error < tolerance:
         raise NotConvergedError(
@@ -263,10 +306,11 @@ def pagerank_fields(
     *,
     any_dangling: bool = True,
     rounded: bool = False,
+    start: Any = None,
 ) -> dict[str, Field]:
     """Return the fields of these programs, except for the probabilities of jumps."""
     return {
-        "rank": fr.vertex("float64", 1.0 / n if n else 0.0),
+        "rank": fr.vertex("float64", start if start is not None else 1.0 / n if n else 0.0),
         "contribution": fr.vertex("float32" if rounded else "float64"),
         "sum": fr.vertex("float64", combine="sum"),
         "degree": fr.vertex("float64" if weighted else "int32", degree),
@@ -301,13 +345,13 @@ def _check(g: fr.Graph, damping: float, tolerance: float, max_iterations: int, w
         check_weights(g, "PageRank", scaled=True)
 
 
-def _teleport(g: fr.Graph, personalization: Any) -> NDArray[Any] | None:
-    """The probabilities to jump to each vertex; None where they are equal."""
-    if personalization is None:
+def _distribution(g: fr.Graph, name: str, values: Any) -> NDArray[Any] | None:
+    """An argument that says how something is distributed over vertices, scaled to sum 1; None where it is None."""
+    if values is None:
         return None
-    given = values_of_vertices(g, "personalization", personalization)
+    given = values_of_vertices(g, name, values)
     if not (np.isfinite(given).all() and given.min(initial=0) >= 0 and given.any()):
-        raise GraphError("personalization holds finite numbers that are not negative, one of them positive")
+        raise GraphError(f"{name} holds finite numbers that are not negative, one of them positive")
     if not is_moderate(given.max()):
         given = np.ldexp(given, -np.frexp(given.max())[1])
     shares: NDArray[Any] = g.placement.memory.moved(given / given.sum())

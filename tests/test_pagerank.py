@@ -108,6 +108,41 @@ def test_out_weights_of_zero(backend: Backend) -> None:
 
 
 @pytest.mark.unsimulated("a hundred passes for a graph")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_dangling_vertices_give(backend: Backend, weighted: bool) -> None:
+    """Distributed in a way of its own, and from given ranks on, as NetworkX does both."""
+    rng = np.random.default_rng(8)
+    g = fr.from_edges(*rng.integers(0, 12, (2, 15)), rng.random(15), num_vertices=12, directed=True, duplicates="min")
+    other = oracles.networkx_graph(g)
+    falls, towards, start = rng.random((3, 12))
+    for personalization in (None, towards):
+        result = fr.pagerank(
+            backend(g), tolerance=TIGHT, personalization=personalization, dangling=falls, start=start, weighted=weighted
+        )
+        expected = nx.pagerank(
+            other, dangling=dict(enumerate(falls)), weight="weight" if weighted else None, tol=1e-14, max_iter=1000,
+            personalization=None if personalization is None else dict(enumerate(towards)),
+        )  # fmt: skip
+        close(result.rank, [expected[v] for v in range(12)], rtol=0, atol=CLOSE)
+        fr.verify.pagerank(g, result).raise_if_failed()
+        assert not fr.verify.pagerank(g, replace(result, dangling=None))
+        again = fr.pagerank(
+            backend(g), personalization=personalization, dangling=falls, start=result.rank, weighted=weighted
+        )
+        assert again.iterations == 1
+
+
+def test_wrong_distributions() -> None:
+    g = fr.karate().to("python")
+    for name in ("dangling", "start", "personalization"):
+        for values in (np.zeros(34), -np.ones(34), {0: np.inf}):
+            with pytest.raises(fr.GraphError, match=name):
+                fr.pagerank(g, **{name: values})
+        with pytest.raises(fr.GraphError, match="shape"):
+            fr.pagerank(g, **{name: [1.0]})
+
+
+@pytest.mark.unsimulated("a hundred passes for a graph")
 def test_personalization(backend: Backend) -> None:
     g = backend(fr.from_edges([0, 1, 2], [1, 2, 3], num_vertices=5, directed=True))
     towards = np.array([2.0, 0, 0, 0, 6.0])

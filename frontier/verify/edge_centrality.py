@@ -18,7 +18,7 @@ from frontier.verify.centrality import (
 )
 from frontier.verify.dependencies import EXACT, dependencies
 from frontier.verify.edges import edge_name
-from frontier.verify.report import Checks, Report, examine, fail, field, flag_field, vertex_list
+from frontier.verify.report import Checks, Report, examine, fail, flag_field, vertex_field, vertex_list
 
 __all__ = ["edge_betweenness"]
 
@@ -51,9 +51,7 @@ def edge_betweenness(g: Graph, result: Any) -> Report:
 
 def _properties(g: Graph, result: Any, checks: Checks) -> None:
     n = g.num_vertices
-    values = np.asarray(field(result, "centrality"))
-    if values.shape != (g.num_slots,) or values.dtype.kind != "f":
-        fail(f"centrality has shape {values.shape} and dtype {values.dtype}, expected ({g.num_slots},) floats")
+    values = vertex_field(result, "centrality", g.num_slots, of="edge slot")
     sources, end = vertex_list(result, "sources", n), targets_of(result, n)
     weighted = flag_or_false(result, "weighted")
     scale = scale_of(g, flag_field(result, "normalized"), ends=True)

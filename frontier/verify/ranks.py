@@ -2,10 +2,11 @@
 
 One application of the PageRank operator to ranks r is
 
-    T(r)[v] = (1 - d) p[v] + d (sum over edges u -> v of r[u] w(u, v) / W(u)  +  D p[v])
+    T(r)[v] = (1 - d) p[v] + d (sum over edges u -> v of r[u] w(u, v) / W(u)  +  D q[v])
 
 with d the damping, p the personalization (or 1/n each), W(u) the weight of all edges out of u (the
-weights being 1 each, unless the ranks are weighted), and D the rank of all vertices with W(u) = 0.
+weights being 1 each, unless the ranks are weighted), D the rank of all vertices with W(u) = 0, and q
+how that is distributed, which is p unless the result says otherwise.
 T keeps the sum of ranks and shrinks the L1 distance of two vectors by the factor d, hence has exactly
 one fixed point r* of sum 1, and for every r
 
@@ -54,7 +55,8 @@ def pagerank(g: Graph, result: Any) -> Report:
         n vertices, m edges; with weights >= 0 if the ranks are weighted.
     result : PageRankResult
         ``rank`` (n,) floats; ``damping``; ``tolerance``, of the L1 change of ranks; ``weighted``;
-        ``personalization`` (n,) numbers >= 0, of any sum, or None for uniform.
+        ``personalization`` (n,) numbers >= 0, of any sum, or None for uniform; ``dangling``, if there
+        is one, the same, or None for as the personalization.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def pagerank(g: Graph, result: Any) -> Report:
     Ranks are not negative, their sum is 1, and one more application of the PageRank operator
     changes them by no more than the tolerance; so their L1 distance to the exact ranks is at most
     tolerance / (1 - damping). Rank of vertices without out-edges goes to all vertices alike, or as
-    the personalization says. O(n + m) time, O(n) memory. A result that stopped after a given number of
+    the personalization or ``dangling`` says. O(n + m) time, O(n) memory. A result that stopped after a given number of
     iterations, before the tolerance was reached, does not pass.
     """
     return examine(
@@ -82,7 +84,9 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
         fail(f"damping is {damping}, expected 0 to 1")
     if not 0 <= tolerance < 1:
         fail(f"tolerance is {tolerance}, expected 0 to below 1")
-    teleport = _personalization(result, g.num_vertices)
+    teleport = fall = _distribution(result, "personalization", g.num_vertices)
+    if getattr(result, "dangling", None) is not None:
+        fall = _distribution(result, "dangling", g.num_vertices)
     weights = _weights(g, result)
 
     checks.begin("no rank is negative")
@@ -97,7 +101,7 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
         fail(f"the sum of ranks is {total!r}, expected 1")
 
     checks.begin(f"one more iteration changes ranks by no more than the tolerance, {tolerance:.3g}")
-    change = np.abs(_apply(g, rank, damping, teleport, weights) - rank)
+    change = np.abs(_apply(g, rank, damping, teleport, fall, weights) - rank)
     residual = float(change.sum())
     if not residual <= tolerance + _rounding(g):
         v = int(np.argmax(change))
@@ -114,6 +118,7 @@ def _apply(
     rank: NDArray[np.float64],
     damping: float,
     teleport: NDArray[np.float64],
+    fall: NDArray[np.float64],
     weights: NDArray[Any] | None,
 ) -> NDArray[np.float64]:
     """Return T(rank)."""
@@ -128,7 +133,7 @@ def _apply(
             values = values * weights[slots]
         gathered += np.bincount(g.targets[slots], weights=values, minlength=n)
     loose = rank[out == 0].sum()
-    new: NDArray[np.float64] = (1 - damping) * teleport + damping * (gathered + loose * teleport)
+    new: NDArray[np.float64] = (1 - damping) * teleport + damping * (gathered + loose * fall)
     return new
 
 
@@ -157,12 +162,12 @@ def _out_weight(g: Graph, weights: NDArray[Any] | None) -> NDArray[np.float64]:
     return out
 
 
-def _personalization(result: Any, n: int) -> NDArray[np.float64]:
-    if field(result, "personalization") is None:
+def _distribution(result: Any, name: str, n: int) -> NDArray[np.float64]:
+    if field(result, name) is None:
         return np.full(n, 1 / max(n, 1))
-    values = vertex_field(result, "personalization", n).astype(np.float64)
+    values = vertex_field(result, name, n).astype(np.float64)
     if n and (not values.min() >= 0 or not 0 < values.max() < np.inf):
-        fail("personalization needs numbers >= 0 with a sum > 0")
+        fail(f"{name} needs numbers >= 0 with a sum > 0")
     if n and not is_moderate(values.max()):
         values = np.ldexp(values, -np.frexp(values.max())[1])
     return values / values.sum() if n else values

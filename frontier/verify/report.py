@@ -205,11 +205,11 @@ def _host(name: str, values: Any) -> NDArray[Any]:
         fail(f"{name} cannot be read as an array: {error}")
 
 
-def vertex_field(result: Any, name: str, n: int, kinds: str = "iuf") -> NDArray[Any]:
-    """Return ``result.name`` as an array of shape (n,) of a dtype kind in ``kinds``."""
+def vertex_field(result: Any, name: str, n: int, kinds: str = "iuf", of: str = "vertex") -> NDArray[Any]:
+    """Return ``result.name`` as an array of shape (n,) of a dtype kind in ``kinds``; ``of`` says what it has n of."""
     values = _host(name, field(result, name))
     if values.shape != (n,):
-        fail(f"{name} has shape {values.shape}, expected ({n},): one entry for each vertex")
+        fail(f"{name} has shape {values.shape}, expected ({n},): one entry for each {of}")
     if values.dtype.kind not in kinds:
         fail(f"{name} has dtype {values.dtype}, expected {_KINDS[kinds]}")
     if values.dtype.kind == "f" and np.isnan(values).any():
