@@ -167,6 +167,9 @@ from frontier.primitives.bfs import (
 from frontier.primitives.bfs_many import (
     bfs_many as bfs_many,
 )
+from frontier.primitives.biconnected_components import (
+    biconnected_components as biconnected_components,
+)
 from frontier.primitives.bridges import (
     bridges as bridges,
 )
@@ -181,6 +184,9 @@ from frontier.primitives.clustering import (
 )
 from frontier.primitives.color import (
     color as color,
+)
+from frontier.primitives.condensation import (
+    condensation as condensation,
 )
 from frontier.primitives.core_numbers import (
     core_numbers as core_numbers,
@@ -235,6 +241,9 @@ from frontier.primitives.minimum_spanning_forest import (
 )
 from frontier.primitives.node2vec import (
     node2vec_walks as node2vec_walks,
+)
+from frontier.primitives.onion_layers import (
+    onion_layers as onion_layers,
 )
 from frontier.primitives.pagerank import (
     pagerank as pagerank,

@@ -43,6 +43,8 @@ class Result:
     rows : {"vertex", "slot", "pair", "other"}
         What an entry of a column belongs to. ``"pair"``: columns have a row for each vertex of the attribute
         ``source``, and there an entry for each vertex. ``"other"``: the subclass overrides :meth:`_columns_of_table`.
+    keeps_graph : bool
+        Whether a result of vertices keeps the graph, as others do, because its methods need it.
 
     Examples
     --------
@@ -54,17 +56,24 @@ class Result:
     _columns: ClassVar[tuple[str, ...]] = ()
     _vertices: ClassVar[tuple[str, ...]] = ()
     _rows: ClassVar[str] = "vertex"
+    _keeps_graph: ClassVar[bool] = False
 
     # set when the primitive returns; a result that somebody has made by hand has neither
     _names: VertexNames | None = None
     _graph: Graph | None = None
 
     def __init_subclass__(
-        cls, *, columns: tuple[str, ...] = (), ids: tuple[str, ...] = (), rows: str = "vertex", **more: Any
+        cls,
+        *,
+        columns: tuple[str, ...] = (),
+        ids: tuple[str, ...] = (),
+        rows: str = "vertex",
+        keeps_graph: bool = False,
+        **more: Any,
     ) -> None:
         super().__init_subclass__(**more)
         if columns or rows != "vertex":
-            cls._columns, cls._vertices, cls._rows = columns, ids, rows
+            cls._columns, cls._vertices, cls._rows, cls._keeps_graph = columns, ids, rows, keeps_graph
 
     # -- as a mapping ----------------------------------------------------------------------
 
@@ -307,7 +316,7 @@ class Result:
     def _belongs_to(self, graph: Graph) -> None:
         """Take the names, and of edges the ends, from a graph."""
         object.__setattr__(self, "_names", graph.names)
-        if self._rows in ("slot", "other"):
+        if self._keeps_graph or self._rows in ("slot", "other"):
             object.__setattr__(self, "_graph", graph)
 
     def __getstate__(self) -> dict[str, Any]:

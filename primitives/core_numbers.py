@@ -78,7 +78,7 @@ class CoreNumbers(fr.Enactor):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CoreNumbersResult(fr.Result, columns=("core",)):
+class CoreNumbersResult(fr.Result, columns=("core",), keeps_graph=True):
     """Result of :func:`core_numbers`.
 
     Attributes
@@ -91,6 +91,36 @@ class CoreNumbersResult(fr.Result, columns=("core",)):
 
     core: NDArray[Any]
     degeneracy: int
+
+    def subgraph(self, k: int | None = None) -> fr.Graph:
+        """Return the k-core as a graph: the vertices with ``core >= k`` and all edges between them.
+
+        Parameters
+        ----------
+        k : int, optional
+            Default: the degeneracy, which gives the innermost core.
+
+        Raises
+        ------
+        GraphError
+            If the graph is in parts.
+        """
+        return self._known_graph().induced(self.core >= (self.degeneracy if k is None else k))
+
+    def shell(self, k: int | None = None) -> fr.Graph:
+        """Return the k-shell as a graph: the vertices with ``core == k`` and all edges between them.
+
+        Parameters
+        ----------
+        k : int, optional
+            Default: the degeneracy.
+
+        Raises
+        ------
+        GraphError
+            If the graph is in parts.
+        """
+        return self._known_graph().induced(self.core == (self.degeneracy if k is None else k))
 
 
 @primitive(

@@ -96,6 +96,16 @@ class KTrussResult(fr.Result, columns=("mask",), rows="slot"):
     degree: NDArray[Any] = field(repr=False)
     graph: fr.Graph = field(repr=False)
 
+    def subgraph(self) -> fr.Graph:
+        """Return the k-truss without the vertices that have no edge in it.
+
+        Raises
+        ------
+        GraphError
+            If the graph is in parts.
+        """
+        return self.graph.induced(self.degree > 0)
+
 
 @primitive(
     "k_truss", "the largest subgraph whose edges are all in k - 2 triangles",

@@ -21,7 +21,7 @@ from frontier.cli.common import print_table, shown
 from frontier.native import threads
 
 #: What a primitive is run with, where that is not the karate club.
-GRAPHS: dict[str, str] = {"topological_order": "rmat:4:1:0:1:0 --directed"}
+GRAPHS: dict[str, str] = dict.fromkeys(("condensation", "topological_order"), "rmat:4:1:0:1:0 --directed")
 PRIMITIVES = tuple(registry.primitives())
 VERIFIED = tuple(name for name, entry in registry.primitives().items() if entry.verifier() is not None)
 

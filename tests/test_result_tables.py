@@ -149,7 +149,7 @@ def call(name: str, g: fr.Graph) -> Any:
 
 
 #: Primitives for directed graphs only.
-DIRECTED = ("topological_order",)
+DIRECTED = ("condensation", "topological_order")
 
 
 @pytest.mark.parametrize("name", sorted(primitives()))
