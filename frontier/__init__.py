@@ -62,6 +62,7 @@ _NAMES = {
     "frontier.primitives.label_propagation": "label_propagation",
     "frontier.primitives.leiden": "leiden",
     "frontier.primitives.louvain": "louvain",
+    "frontier.primitives.modularity": "modularity",
     "frontier.primitives.pagerank": "pagerank",
     "frontier.primitives.scc": "strongly_connected_components",
     "frontier.primitives.max_flow": "max_flow",

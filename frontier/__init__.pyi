@@ -239,6 +239,9 @@ from frontier.primitives.maximal_matching import (
 from frontier.primitives.minimum_spanning_forest import (
     minimum_spanning_forest as minimum_spanning_forest,
 )
+from frontier.primitives.modularity import (
+    modularity as modularity,
+)
 from frontier.primitives.node2vec import (
     node2vec_walks as node2vec_walks,
 )

@@ -11,13 +11,15 @@ choose does not depend on the number of threads.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError, warn
+from frontier.graph.subgraphs import groups
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._arguments import check_number, check_weights
 from frontier.primitives._oriented import repeated
@@ -39,6 +41,8 @@ __all__ = [
     "due",
     "facts",
     "fields",
+    "first_communities",
+    "in_integers",
     "modularity",
     "move",
     "moves",
@@ -144,16 +148,37 @@ class CommunitiesResult(fr.Result, columns=("label",)):
         Number of communities.
     modularity : float
         Modularity of these communities at the given resolution; 0 if the graph has no edge of positive weight.
-    levels : int
+    graphs : int
         Number of graphs on which vertices have been moved: the given one, each time, and smaller ones made of it.
     resolution : float
+    dendrogram : tuple of ndarray
+        What :attr:`levels` is made of: for each vertex of a graph its vertex in the next smaller one.
     """
 
     label: NDArray[Any]
     count: int
     modularity: float
-    levels: int
+    graphs: int
     resolution: float
+    dendrogram: tuple[NDArray[Any], ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def levels(self) -> list[NDArray[Any]]:
+        """Communities inside communities: for each level a label for each vertex, from 0 on; the last is ``label``.
+
+        Those of one level are unions of those of the level before. They are the communities that were contracted on
+        the way, divided where vertices have left them later.
+        """
+        xp = namespace_of(self.label)
+        at = xp.arange(len(self.label))
+        found = []
+        for group in self.dendrogram:
+            at = group[at]
+            both, label = xp.unique(at.astype(np.int64) * self.count + self.label, return_inverse=True)
+            found.append((len(both), label.reshape(-1).astype(self.label.dtype)))
+        found.append((self.count, self.label))
+        # Of levels with as many communities, which are the same, the last.
+        return [label for (here, label), (there, _) in pairwise(found) if here > there] + [self.label]
 
     @property
     def communities(self) -> list[list[Any]]:
@@ -161,9 +186,14 @@ class CommunitiesResult(fr.Result, columns=("label",)):
         return self._groups("label")
 
 
-def check(g: Graph, who: str, resolution: float, seed: int) -> None:
+def check(
+    g: Graph, who: str, resolution: float, seed: int, threshold: float = 0.0, max_level: int | None = None
+) -> None:
     """Raise GraphError for a graph or arguments with which communities cannot be found."""
     check_number("resolution", resolution, lambda x: 0 <= x < np.inf, "it must be finite and not negative")
+    check_number("threshold", threshold, lambda x: 0 <= x < np.inf, "it must be finite and not negative")
+    if max_level is not None:
+        check_number("max_level", max_level, lambda x: x >= 1 and x == int(x), "a whole number from 1, or None")
     check_number("seed", seed, lambda x: abs(x) < 2**62 and x == int(x), "a whole number of 62 bits")
     check_weights(g, who)
 
@@ -180,14 +210,30 @@ def without_directions(g: Graph, who: str) -> Graph:
 
 
 def weighted(g: Graph) -> Graph:
-    """Return the graph without columns, with weights of int64, 1 if there are none, and parallel edges as one.
+    """Return the graph with weights of int64, 1 if there are none, and parallel edges as one.
 
     Sums of integers are the same in any order. No sum of these wraps, also if loops count twice: it is below 2**63.
     """
-    memory = g.placement.memory_of("edges")
-    weights = memory.full(g.num_slots, 1, np.int64) if g.weights is None else memory.moved(whole(g.weights))
-    h = fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement, check=False)
+    h = in_integers(g)
     return h.contracted(g.placement.memory.xp.arange(g.num_vertices)) if bool(repeated(g).any()) else h
+
+
+def in_integers(g: Graph, weighted: bool = True) -> Graph:
+    """Return the graph without columns, with weights of int64; all 1 if there are none or these are not wanted."""
+    memory = g.placement.memory_of("edges")
+    if weighted and g.weights is not None:
+        weights = memory.moved(whole(g.weights))
+    else:
+        weights = memory.full(g.num_slots, 1, np.int64)
+    return fr.Graph(g.offsets, g.targets, weights, directed=g.directed, placement=g.placement, check=False)
+
+
+def first_communities(h: Graph, start: Any) -> tuple[Any, Graph]:
+    """Return numbers of the communities to begin with, and the graph between them: each vertex alone, or as given."""
+    if start is None:
+        return h.placement.memory.xp.arange(h.num_vertices, dtype=h.id_dtype), h
+    _, label = groups(h, start)
+    return label, h.contracted(label)
 
 
 def whole(weights: Any) -> Any:
@@ -289,5 +335,5 @@ def facts(g: Graph, result: CommunitiesResult) -> dict[str, Any]:
         "communities": result.count,
         "largest": int(sizes.max()) if len(sizes) else 0,
         "modularity": result.modularity,
-        "levels": result.levels,
+        "graphs": result.graphs,
     }

@@ -30,6 +30,7 @@ from frontier.primitives._communities import (
     class_of,
     facts,
     fields,
+    first_communities,
     modularity,
     move,
     tallies,
@@ -40,7 +41,7 @@ from frontier.primitives._communities import (
 from frontier.primitives._piles import aside
 from frontier.primitives._tables import FREE, in_one_piece
 from frontier.primitives._tallies import LARGE, large, tallied
-from frontier.primitives.louvain import TOLERANCE, local_moving, polished
+from frontier.primitives.louvain import THRESHOLD, local_moving, polished
 from frontier.program.problem import Field
 from frontier.program.step import Step
 from frontier.registry import Argument, primitive
@@ -161,11 +162,21 @@ class RefinementTallied(fr.Enactor):
     arguments=(
         Argument("--resolution", "larger for more and smaller communities (default: 1)"),
         Argument("--iterations", "how often it begins anew from what it found (default: 2)", type=int),
+        Argument("--threshold", "modularity that an iteration must gain, or it is the last (default: 1e-7)"),
+        Argument("--max-level", "how often communities are refined in an iteration at most", type=int),
     ),
     verify="leiden", report=facts,
 )  # fmt: skip
 def leiden(
-    g: fr.Graph, *, resolution: float = 1.0, iterations: int = 2, seed: int = 0, schedule: fr.Schedule | None = None
+    g: fr.Graph,
+    *,
+    resolution: float = 1.0,
+    iterations: int = 2,
+    start: Any = None,
+    threshold: float = THRESHOLD,
+    max_level: int | None = None,
+    seed: int = 0,
+    schedule: fr.Schedule | None = None,
 ) -> CommunitiesResult:
     """Connected communities of high modularity, by the Leiden method.
 
@@ -178,6 +189,13 @@ def leiden(
         The larger it is, the more and the smaller communities there are.
     iterations : int
         How often the method is applied at most, each time to the communities found before.
+    start : array_like of int, shape (n,), optional
+        The label of each vertex's community to begin with, such as ``result.label`` of an earlier call. By default
+        every vertex begins alone. Those that are not connected are divided first.
+    threshold : float
+        It is applied again only if that has raised modularity by so much.
+    max_level : int, optional
+        How often communities are refined in each iteration at most; all but the last are contracted.
     seed : int
         Decides which vertices move at the same time.
     schedule : Schedule, optional
@@ -185,7 +203,8 @@ def leiden(
     Returns
     -------
     CommunitiesResult
-        Every community is connected, by edges of positive weight.
+        Every community is connected, by edges of positive weight. ``result.levels`` has those of each level, which are
+        the refined ones, and connected.
 
     Raises
     ------
@@ -201,45 +220,47 @@ def leiden(
     floats are rounded, as in :func:`frontier.louvain`. There, too, is said of which graphs no single vertex could move
     to raise modularity. Of a graph in parts, each process, or the first of several GPUs, needs all edges.
     """
-    check(g, "leiden", resolution, seed)
+    check(g, "leiden", resolution, seed, threshold, max_level)
     g, schedule = in_one_piece(g, schedule)
     g = without_directions(g, "leiden")
     check_number("iterations", iterations, lambda x: 0 < x < 2**31 and x == int(x), "a whole number from 1")
-    h, levels = weighted(g), 0
-    label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)
-    communities, reached = h, modularity(h, resolution)
+    h, graphs, dendrogram = weighted(g), 0, []
+    label, communities = first_communities(h, None if start is None else connected(h, groups(h, start)[1]))
+    reached = modularity(communities, resolution)
     for _ in range(int(iterations) if h.num_vertices else 0):
-        found, between, more = once(h, label, resolution, seed + levels, schedule)
-        levels += more
+        found, between, steps = once(h, label, resolution, max_level or h.num_vertices, seed + graphs, schedule)
+        graphs += len(steps) + 1
         now = modularity(between, resolution)
         if now < reached:
             break  # moves at the same time can do harm, though they hardly do
         gained = now - reached
-        label, communities, reached = found, between, now
-        if gained < TOLERANCE:
+        label, communities, dendrogram, reached = found, between, steps, now
+        if gained < threshold:
             break
-    label, communities, more = polished(h, label, communities, resolution, seed + levels, schedule, divide=connected)
-    reached = modularity(communities, resolution)
-    return CommunitiesResult(label, communities.num_vertices, reached, levels + more, float(resolution))
+    label, communities, more = polished(h, label, communities, resolution, seed + graphs, schedule, divide=connected)
+    reached, count = modularity(communities, resolution), communities.num_vertices
+    return CommunitiesResult(label, count, reached, graphs + more, float(resolution), tuple(dendrogram))
 
 
 def once(
-    h: fr.Graph, label: Any, resolution: float, seed: int, schedule: fr.Schedule | None
-) -> tuple[Any, fr.Graph, int]:
-    """Return better communities than the given ones, the graph between them, and the number of graphs in between.
+    h: fr.Graph, label: Any, resolution: float, max_level: int, seed: int, schedule: fr.Schedule | None
+) -> tuple[Any, fr.Graph, list[Any]]:
+    """Return better communities than the given ones, the graph between them, and how graphs were contracted.
 
-    Labels of the given ones are numbers from 0 on, all of which occur.
+    That is the vertex of the next graph for each vertex of a graph. Labels of the given communities are numbers from 0
+    on, all of which occur.
     """
+    steps: list[Any] = []
     at = h.placement.memory.xp.arange(h.num_vertices, dtype=h.id_dtype)  # the vertex of h for each vertex
-    levels = 0
     while True:
         first = h.placement.memory.xp.unique(label, return_index=True)[1]  # a vertex for each community
-        p = fr.Problem(h, **fields(h, resolution, seed + levels, SETTLED, first[label]))
+        p = fr.Problem(h, **fields(h, resolution, seed + len(steps), SETTLED, first[label]))
         local_moving(p, schedule)
         _, part = groups(h, p.label)
         del p  # before the fields of the next problem
-        levels += 1
-        p = fr.Problem(h, **fields(h, resolution, seed + levels, SETTLED), **of_parts(h, part))
+        if len(steps) + 1 >= max_level:
+            break
+        p = fr.Problem(h, **fields(h, resolution, seed + len(steps) + 1, SETTLED), **of_parts(h, part))
         (RefinementTallied if tallies(h) else Refinement)(p, schedule).run()
         _, group = groups(h, p.label)
         del p
@@ -249,8 +270,9 @@ def once(
         label = part[: smaller.num_vertices].copy()
         label[group] = part
         at, h = group[at], smaller
+        steps.append(group)
     _, last = groups(h, connected(h, part))
-    return last[at], h.contracted(last), levels
+    return last[at], h.contracted(last), steps
 
 
 def of_parts(h: fr.Graph, part: Any) -> dict[str, Field]:

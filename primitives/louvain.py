@@ -33,6 +33,7 @@ from frontier.primitives._communities import (
     due,
     facts,
     fields,
+    first_communities,
     modularity,
     move,
     moves,
@@ -63,7 +64,7 @@ SETTLED = (20, 100)
 SMALL, POLISHED = 1 << 15, 20
 
 #: Modularity that a smaller graph must gain at least, or it was the last.
-TOLERANCE = 1e-7
+THRESHOLD = 1e-7
 
 
 def worth_of(p, v, label, sum):
@@ -175,11 +176,22 @@ def local_moving(p: fr.Problem, schedule: fr.Schedule | None) -> None:
 
 @primitive(
     "louvain", "communities of high modularity, by the Louvain method",
-    arguments=(Argument("--resolution", "larger for more and smaller communities (default: 1)"),),
+    arguments=(
+        Argument("--resolution", "larger for more and smaller communities (default: 1)"),
+        Argument("--threshold", "modularity that a level must gain, or it is the last (default: 1e-7)"),
+        Argument("--max-level", "how often communities are contracted in a descent at most", type=int),
+    ),
     verify="louvain", report=facts,
 )  # fmt: skip
 def louvain(
-    g: fr.Graph, *, resolution: float = 1.0, seed: int = 0, schedule: fr.Schedule | None = None
+    g: fr.Graph,
+    *,
+    resolution: float = 1.0,
+    start: Any = None,
+    threshold: float = THRESHOLD,
+    max_level: int | None = None,
+    seed: int = 0,
+    schedule: fr.Schedule | None = None,
 ) -> CommunitiesResult:
     """Communities of high modularity, by the Louvain method.
 
@@ -190,6 +202,13 @@ def louvain(
         for undirected, with a warning, see :meth:`frontier.Graph.undirected`.
     resolution : float
         The larger it is, the more and the smaller communities there are.
+    start : array_like of int, shape (n,), optional
+        The label of each vertex's community to begin with, such as ``result.label`` of an earlier call. By default
+        every vertex begins alone.
+    threshold : float
+        Communities are contracted again only if that has raised modularity by so much.
+    max_level : int, optional
+        How often they are contracted at most, before the descent begins anew and after: 1 moves single vertices only.
     seed : int
         Decides which vertices move at the same time.
     schedule : Schedule, optional
@@ -197,6 +216,7 @@ def louvain(
     Returns
     -------
     CommunitiesResult
+        ``result.levels`` has the communities of each level. Modularity is not below that of ``start``.
 
     Raises
     ------
@@ -214,18 +234,21 @@ def louvain(
     is no single vertex in the end whose move to another community, or to one of its own, would raise modularity. Of a
     graph in parts, each process, or the first of several GPUs, needs all edges.
     """
-    check(g, "louvain", resolution, seed)
+    check(g, "louvain", resolution, seed, threshold, max_level)
     g, schedule = in_one_piece(g, schedule)
     g = without_directions(g, "louvain")
-    h, levels = weighted(g), 0
-    label, communities = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype), h
+    h, graphs, limits = weighted(g), 0, (threshold, max_level or g.num_vertices)
+    label, communities = first_communities(h, start)
+    dendrograms = []
     for among in SETTLED:
-        label, communities, more = descend(h, label, communities, among, resolution, seed + levels, schedule)
-        levels += more
-    label, communities, more = polished(h, label, communities, resolution, seed + levels, schedule)
-    levels += more
-    reached = modularity(communities, resolution)
-    return CommunitiesResult(label, communities.num_vertices, reached, levels, float(resolution))
+        label, communities, steps, more = descend(
+            h, label, communities, among, resolution, limits, seed + graphs, schedule
+        )
+        graphs += more
+        dendrograms.append(steps)
+    label, communities, more = polished(h, label, communities, resolution, seed + graphs, schedule)
+    reached, count = modularity(communities, resolution), communities.num_vertices
+    return CommunitiesResult(label, count, reached, graphs + more, float(resolution), tuple(dendrograms[0][:-1]))
 
 
 def descend(
@@ -234,18 +257,21 @@ def descend(
     communities: fr.Graph,
     among: int,
     resolution: float,
+    limits: tuple[float, int],
     seed: int,
     schedule: fr.Schedule | None,
-) -> tuple[Any, fr.Graph, int]:
-    """Return communities that are not worse than the given ones, the graph between them, and the number of graphs.
+) -> tuple[Any, fr.Graph, list[Any], int]:
+    """Return communities that are not worse than the given ones, the graph between them, and how they were made.
 
-    Labels of the given ones are numbers from 0 on, all of which occur.
+    That is the vertex of the next graph for each vertex of a graph, and the number of graphs. Labels of the given ones
+    are numbers from 0 on, all of which occur. The limits are what modularity must gain, and the number of levels.
     """
     xp = h.placement.memory.xp
+    steps: list[Any] = []
     reached, levels = modularity(communities, resolution), 0
     at = xp.arange(h.num_vertices)  # the vertex of the smaller graph for each vertex
     start = xp.unique(label, return_index=True)[1][label]  # a vertex for each community
-    while h.num_vertices:
+    while h.num_vertices and len(steps) < limits[1]:
         p = fr.Problem(h, **fields(h, resolution, seed + levels, among, start))
         local_moving(p, schedule)
         levels += 1
@@ -256,10 +282,11 @@ def descend(
             break  # moves at the same time can do harm, though they hardly do
         at = label = group[at]
         communities = smaller
-        if smaller.num_vertices == h.num_vertices or now - reached < TOLERANCE:
+        steps.append(group)
+        if smaller.num_vertices == h.num_vertices or now - reached < limits[0]:
             break
         h, reached, start = smaller, now, None
-    return label, communities, levels
+    return label, communities, steps, levels
 
 
 def polished(
@@ -271,7 +298,7 @@ def polished(
     schedule: fr.Schedule | None,
     divide: Callable[[fr.Graph, Any], Any] | None = None,
 ) -> tuple[Any, fr.Graph, int]:
-    """Move single vertices of a small graph until that gains nothing; return the same as :func:`descend`.
+    """Move single vertices of a small graph until that gains nothing; return communities as :func:`descend`.
 
     Whole communities have moved meanwhile, after which some of their vertices had better be elsewhere. A community that
     vertices have left may have to be divided. The vertex by which a community is called cannot begin another one, so

@@ -126,11 +126,13 @@ def test_the_second_time_begins_with_what_was_found(compiled: Backend) -> None:
     h = weighted(compiled(g))
     xp = h.placement.memory.xp
     best = fr.louvain(g, seed=1)
-    kept, communities, levels = descend(h, xp.asarray(best.label), h.contracted(best.label), 100, 1.0, 0, None)
+    kept, communities, _, levels = descend(
+        h, xp.asarray(best.label), h.contracted(best.label), 100, 1.0, (1e-7, 34), 0, None
+    )
     equal(fr.Graph.contracted(h, kept).vertices["size"], np.bincount(best.label))
     assert (communities.num_vertices, levels) == (best.count, 1)
     halves = (np.arange(34) % 2).astype(g.id_dtype)
-    found, communities, _ = descend(h, xp.asarray(halves), h.contracted(halves), 100, 1.0, 0, None)
+    found, communities, *_ = descend(h, xp.asarray(halves), h.contracted(halves), 100, 1.0, (1e-7, 34), 0, None)
     assert modularity(g, to_host(found), 1.0) > modularity(g, halves, 1.0) + 0.1
 
 

@@ -63,6 +63,7 @@ CALLS: dict[str, Callable[[fr.Graph], Any]] = {
     "node2vec_walks": lambda g: fr.node2vec_walks(g, length=5, p=0.5, q=2).path,
     "louvain": lambda g: fr.louvain(g).label,
     "leiden": lambda g: fr.leiden(g).label,
+    "modularity": lambda g: fr.modularity(g, np.arange(34) % 3),
     "label_propagation": lambda g: fr.label_propagation(g).label,
     "transitive_closure": lambda g: fr.transitive_closure(on_ordered(g), method="condensation").to_dense(),
     "sample_neighbors": lambda g: fr.sample_neighbors(g, [0, 33], [3, 2]).edge,

@@ -16,12 +16,14 @@ has no edge. So its neighbours' communities and an empty one are all that must b
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frontier.errors import GraphError, NegativeWeightError
+from frontier.memory.arrays import to_host
 from frontier.verify.components import weak_components
 from frontier.verify.edges import edge_blocks, lightest, spread
 from frontier.verify.report import Checks, Report, examine, fail, integer_field, number_field, vertex_field
@@ -67,9 +69,10 @@ def communities(g: Graph, result: Any, *, connected: bool = False, tolerance: fl
 
     Notes
     -----
-    Labels are 0 to count - 1, and all occur. Modularity is computed again: as a fraction of integers, if weights are
-    integers with a sum below 2**62 or there are none, and must agree to 1e-12; in float64 otherwise, and to 1e-9. That
-    no modularity is higher is not checked: it is hard to find the highest. O(n + m log m) time, O(n + m) memory.
+    Labels are 0 to count - 1, and all occur; ``levels``, if there are any, are communities inside one another.
+    Modularity is computed again: as a fraction of integers, if weights are integers with a sum below 2**62 or there are
+    none, and must agree to 1e-12; in float64 otherwise, and to 1e-9. That no modularity is higher is not checked: it is
+    hard to find the highest. O(n + m log m) time, O(n + m) memory.
     """
     if not tolerance >= 0:
         raise GraphError(f"tolerance={tolerance!r}: it must be a number, and not negative")
@@ -115,6 +118,9 @@ def _properties(g: Graph, result: Any, checks: Checks, connected: bool, toleranc
     if not abs(modularity - expected) <= slack:
         fail(f"modularity is {modularity!r}, expected {float(expected)!r}")
 
+    if isinstance(levels := getattr(result, "levels", None), list):
+        checks.begin("communities of a level are unions of those of the level before, and the last are the labels")
+        _check_levels([to_host(level) for level in levels], label)
     if connected:
         checks.begin("communities are connected by edges of positive weight")
         _check_connected(g, label, count)
@@ -176,6 +182,19 @@ class _Sums:
             return float(self.inside.sum() / self.all) - resolution * squares
         parts = sum(int(total) ** 2 for total in self.community.tolist())
         return Fraction(int(self.inside.sum()), self.all) - Fraction(resolution) * Fraction(parts, self.all**2)
+
+
+def _check_levels(levels: list[NDArray[Any]], label: NDArray[np.int64]) -> None:
+    if not levels or not np.array_equal(levels[-1], label):
+        fail("the last of levels is not label")
+    for i, (small, large) in enumerate(pairwise(levels)):
+        first = np.unique(small, return_index=True)[1]
+        inside = np.zeros(int(small.max(initial=-1)) + 1, np.int64)
+        inside[small[first]] = large[first]
+        apart = large != inside[small]
+        if apart.any():
+            v = int(np.argmax(apart))
+            fail(f"levels[{i}] puts {v} into community {small[v]}, which levels[{i + 1}] divides")
 
 
 def _check_connected(g: Graph, label: NDArray[np.int64], count: int) -> None:
