@@ -70,6 +70,7 @@ _NAMES = {
     "frontier.primitives.minimum_spanning_forest": "minimum_spanning_forest",
     "frontier.primitives.color": "color",
     "frontier.primitives.maximal_independent_set": "maximal_independent_set",
+    "frontier.primitives.square_clustering": "square_clustering",
     "frontier.primitives.sssp": "sssp",
     "frontier.primitives.clustering": "clustering",
     "frontier.primitives.core_numbers": "core_numbers",

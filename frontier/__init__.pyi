@@ -266,6 +266,9 @@ from frontier.primitives.scc import (
 from frontier.primitives.shortest_path import (
     shortest_path as shortest_path,
 )
+from frontier.primitives.square_clustering import (
+    square_clustering as square_clustering,
+)
 from frontier.primitives.sssp import (
     sssp as sssp,
 )

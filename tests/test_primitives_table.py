@@ -28,6 +28,7 @@ CALLS: dict[str, tuple[Callable[[], Any], dict[str, str]]] = {
     "pagerank": (lambda: fr.pagerank(G), {"rank": "float64"}),
     "betweenness": (lambda: fr.betweenness(G), {"centrality": "float64"}),
     "clustering": (lambda: fr.clustering(G), {"coefficient": "float64"}),
+    "square_clustering": (lambda: fr.square_clustering(G), {"coefficient": "float64", "squares": "int64"}),
     "core_numbers": (lambda: fr.core_numbers(G), {"core": "id"}),
     "k_truss": (lambda: fr.k_truss(G), {"mask": "bool", "degree": "int64"}),
     "jaccard": (lambda: fr.jaccard(G), {"jaccard": "float64", "common": "int64"}),

@@ -31,6 +31,7 @@ CALLS: dict[str, Callable[[fr.Graph], Any]] = {
     "betweenness": lambda g: fr.betweenness(g).centrality,
     "triangles": lambda g: fr.triangles(g, per_vertex=True).per_vertex,
     "clustering": lambda g: fr.clustering(g).coefficient,
+    "square_clustering": lambda g: fr.square_clustering(g).coefficient,
     "core_numbers": lambda g: fr.core_numbers(g).core,
     "k_truss": lambda g: fr.k_truss(g, 4).mask,
     "jaccard": lambda g: fr.jaccard(g).jaccard,
