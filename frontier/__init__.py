@@ -52,6 +52,8 @@ _NAMES = {
     "frontier.tracing": "trace",
     "frontier.primitives.bc": "betweenness",
     "frontier.primitives.edge_betweenness": "edge_betweenness",
+    "frontier.primitives.degree_assortativity": "degree_assortativity",
+    "frontier.primitives.link_prediction": "link_prediction",
     "frontier.primitives.articulation_points": "articulation_points",
     "frontier.primitives.bfs": "bfs",
     "frontier.primitives.biconnected_components": "biconnected_components",

@@ -191,6 +191,9 @@ from frontier.primitives.condensation import (
 from frontier.primitives.core_numbers import (
     core_numbers as core_numbers,
 )
+from frontier.primitives.degree_assortativity import (
+    degree_assortativity as degree_assortativity,
+)
 from frontier.primitives.diameter import (
     diameter as diameter,
 )
@@ -223,6 +226,9 @@ from frontier.primitives.label_propagation import (
 )
 from frontier.primitives.leiden import (
     leiden as leiden,
+)
+from frontier.primitives.link_prediction import (
+    link_prediction as link_prediction,
 )
 from frontier.primitives.louvain import (
     louvain as louvain,

@@ -1,9 +1,9 @@
 """Betweenness in general: by weights, towards some targets, of edges, and where paths are more than float64 counts.
 
-An edge leads *onward* if it is the last one of a shortest path to its target: that is one level farther, or by weights as
-much farther as the edge is long. These edges form an acyclic graph, whose levels are processed one by one, outwards to
-count paths and backwards for dependencies. By weights, a level consists of the vertices all of whose edges from nearer
-vertices have been seen (Kahn: Topological sorting of large networks, 1962).
+An edge leads *onward* if it is the last one of a shortest path to its target: that is one level farther, or by weights
+as much farther as the edge is long. These edges form an acyclic graph, whose levels are processed one by one, outwards
+to count paths and backwards for dependencies. By weights, a level consists of the vertices all of whose edges from
+nearer vertices have been seen (Kahn: Topological sorting of large networks, 1962).
 
 The number of shortest paths to v is ``sigma[v] * 2**(512 * exponent[v])``, with sigma from 1 to 2**512. A sum needs the
 greatest exponent among its terms first. Dependencies need only ratios of two such numbers, which are at most 1:
@@ -194,9 +194,7 @@ def program(weighted: bool, edges: bool) -> type[fr.Enactor]:
         fr.Gather(nearer_by_weight if weighted else nearer, "sum", into="sum"),
         fr.Compute(count_paths),
     )
-    back = fr.Gather(
-        dependency_by_weight if weighted else dependency, "sum", into="delta", edges="out", inplace=True
-    )
+    back = fr.Gather(dependency_by_weight if weighted else dependency, "sum", into="delta", edges="out", inplace=True)
     if weighted:
         out: tuple[Any, ...] = (
             fr.Sequence(
@@ -259,8 +257,8 @@ def check_positive(g: fr.Graph) -> None:
     check_lengths(g)
     if g.min_weight is not None and not g.min_weight > 0:
         raise GraphError(
-            f"betweenness needs positive weights, and the least is {g.min_weight}: along edges of weight 0 there may be "
-            "infinitely many shortest paths"
+            f"betweenness needs positive weights, and the least is {g.min_weight}: along edges of weight 0 there may "
+            "be infinitely many shortest paths"
         )
 
 

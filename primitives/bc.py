@@ -31,9 +31,7 @@ from frontier.primitives import _bc_scaled as scaled
 from frontier.program.problem import Field
 from frontier.registry import Argument, Plan, primitive
 
-__all__ = [
-    "Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "betweenness", "discover", "scale", "share", "sums",
-]  # fmt: skip
+__all__ = ["Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "betweenness", "discover", "share"]
 
 
 def begin(p, v):

@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import frontier as fr
 from frontier.graph.several import is_several, vertex_ids
-from frontier.memory.arrays import to_host
 from frontier.primitives._bc_scaled import check_positive
 from frontier.primitives._oriented import on_every_rank
 from frontier.primitives.bc import scale, sums

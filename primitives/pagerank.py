@@ -33,9 +33,11 @@ from frontier.program.problem import Field
 from frontier.registry import Argument, Plan, primitive
 
 __all__ = [
+    "DanglingPageRank",
     "PageRank",
     "PageRankResult",
     "PersonalPageRank",
+    "WeightedDanglingPageRank",
     "WeightedPageRank",
     "WeightedPersonalPageRank",
     "pagerank",
@@ -232,8 +234,8 @@ def pagerank(
     dangling : array of shape (n,), or mapping from vertex (label) to float, optional
         How the rank of vertices without out-edges is distributed, if not as jumps are; scaled to sum 1.
     start : array of shape (n,), or mapping from vertex (label) to float, optional
-        The ranks before the first iteration, scaled to sum 1: with those of a graph that differs a little, or of another
-        damping, there are fewer iterations. Equal by default.
+        The ranks before the first iteration, scaled to sum 1: with those of a graph that differs a little, or of
+        another damping, there are fewer iterations. Equal by default.
     weighted : bool
         Whether a vertex divides its rank among its out-edges by their weights.
     max_iterations : int

@@ -172,6 +172,7 @@ DEEP = {
         "interrupts, raising, build, divided: the others",
     r"edge_betweenness::test_(all_graphs|a_large_grid)": "networkx_has_the_same, and bc::test_more_paths",
     r"pagerank::test_what_dangling.*cpu": "the same on python",
+    r"link_prediction::test_(assortativity_everywhere|scores.python)": "assortativity on python, scores on cpu",
     r"edge_betweenness::test_edges_without_weights.python": "the same on cpu",
 }  # fmt: skip
 

@@ -27,6 +27,8 @@ CALLS: dict[str, tuple[Callable[[], Any], dict[str, str]]] = {
     "connected_components": (lambda: fr.connected_components(G), {"label": "id"}),
     "pagerank": (lambda: fr.pagerank(G), {"rank": "float64"}),
     "betweenness": (lambda: fr.betweenness(G), {"centrality": "float64"}),
+    "edge_betweenness": (lambda: fr.edge_betweenness(G, [0]), {"centrality": "float64"}),
+    "link_prediction": (lambda: fr.link_prediction(G, [(0, 1)]), {"common": "int64", "jaccard": "float64"}),
     "clustering": (lambda: fr.clustering(G), {"coefficient": "float64"}),
     "square_clustering": (lambda: fr.square_clustering(G), {"coefficient": "float64", "squares": "int64"}),
     "core_numbers": (lambda: fr.core_numbers(G), {"core": "id"}),

@@ -53,7 +53,7 @@ def dependencies(
         order, tight = _search(offsets, targets, weights, int(s))
         paths = dict.fromkeys(order, 0)
         paths[int(s)] = 1
-        for slot, u, v in tight:
+        for _, u, v in tight:
             paths[v] += paths[u]
         delta = dict.fromkeys(order, 0.0)
         for slot, u, v in reversed(tight):

@@ -42,9 +42,9 @@ def edge_betweenness(g: Graph, result: Any) -> Report:
 
     Notes
     -----
-    Values are finite and not negative. For k (n + m) up to 4e6, with k sources, each is computed again and must agree to
-    1e-9 of itself; beyond that only from some sources, as a lower bound. And the sum of all is that of distances, unless
-    ``weighted``: a path of d edges counts for each of them. O(k (n + m)) time.
+    Values are finite and not negative. For k (n + m) up to 4e6, with k sources, each is computed again and must agree
+    to 1e-9 of itself; beyond that only from some sources, as a lower bound. And the sum of all is that of distances,
+    unless ``weighted``: a path of d edges counts for each of them. O(k (n + m)) time.
     """
     return examine("edge_betweenness", _properties, g, result, ("centrality", "sources", "normalized"))
 
