@@ -38,6 +38,7 @@ from frontier.verify.report import (
 
 __all__ = [
     "betweenness", "check_distances", "check_values", "flag_or_false", "positive_weights", "scale_of", "targets_of",
+    "with_all_edges",
 ]  # fmt: skip
 
 RECOMPUTE = 200_000_000
@@ -95,9 +96,7 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
         centrality = centrality * (np.maximum(others, 1) / max(n if ends else n - 1, 1))
 
     check_values(centrality, "centrality", checks)
-    if g._topology.divided is not None:  # paths go everywhere, so every rank takes all targets
-        weights = None if g.weights is None else g.weights[:]
-        g = Graph(g.offsets, g.targets[:], weights, directed=g.directed, check=False)
+    g = with_all_edges(g)
     if not ends:
         checks.begin("vertices that no path can pass through have 0")
         wrong = _outside(g) & (centrality != 0)
@@ -119,6 +118,14 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
     if not weighted:
         checks.begin(f"their sum is that of distances {'+' if ends else '-'} 1, from all {k} sources")
         check_distances(centrality, g, sources, end, 1 if ends else -1, scale)
+
+
+def with_all_edges(g: Graph) -> Graph:
+    """Return a graph in parts with all edges on every rank, as paths go everywhere; others as they are."""
+    if g._topology.divided is None:
+        return g
+    weights = None if g.weights is None else g.weights[:]
+    return Graph(g.offsets, g.targets[:], weights, directed=g.directed, check=False)
 
 
 def flag_or_false(result: Any, name: str) -> bool:

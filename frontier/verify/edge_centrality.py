@@ -15,6 +15,7 @@ from frontier.verify.centrality import (
     positive_weights,
     scale_of,
     targets_of,
+    with_all_edges,
 )
 from frontier.verify.dependencies import EXACT, dependencies
 from frontier.verify.edges import edge_name
@@ -61,6 +62,7 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
     if weighted:
         positive_weights(g, checks)
 
+    g = with_all_edges(g)
     k = len(sources)
     some = min(k, max(1, EXACT // (n + g.num_slots + 1)))
     _, again = dependencies(g, sources[np.arange(some) * k // max(some, 1)], end, weighted)
