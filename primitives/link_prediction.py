@@ -131,7 +131,9 @@ def link_prediction(g: fr.Graph, pairs: Iterable[Any], *, schedule: fr.Schedule 
     here = at_hand(g)
     xp, moved = here.placement.memory.xp, g.placement.memory.moved
     loops = here.sources[here.sources == here.targets]
-    degree = here.out_degree.astype(np.int64) + xp.bincount(loops, minlength=g.num_vertices)
+    degree = here.out_degree.astype(np.int64)
+    if len(loops):
+        degree = degree + xp.bincount(loops, minlength=g.num_vertices)
     zeros = np.zeros(len(first))
     p = fr.Problem(
         g,

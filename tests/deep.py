@@ -171,9 +171,9 @@ DEEP = {
     r"cli_clumsy::test_interrupted|raising::test_nothing_in|build::test_slots_are.many|divided::test_schedules.push-N":
         "interrupts, raising, build, divided: the others",
     r"edge_betweenness::test_(all_graphs|a_large_grid)": "networkx_has_the_same, and bc::test_more_paths",
-    r"pagerank::test_what_dangling.*cpu": "the same on python",
-    r"link_prediction::test_(assortativity_everywhere|scores.python)": "assortativity on python, scores on cpu",
-    r"edge_betweenness::test_edges_without_weights.python": "the same on cpu",
+    r"pagerank::test_what_dangling.*(cpu|True)": "the same on python without weights",
+    r"link_prediction::test_(assortativity_everywhere|scores.cpu)": "the same on python",
+    r"edge_betweenness::test_edges_without_weights": "networkx_has_the_same, and bc::test_more_paths on cpu",
 }  # fmt: skip
 
 #: Tests with many cases, of which the short suite runs one in so many, whichever their names choose.
