@@ -10,7 +10,7 @@ import frontier as fr
 from frontier.primitives._greedy import FULL, WINDOW, earlier, highest, least_free, rank
 from frontier.primitives._ranked import before
 
-__all__ = ["ColoringGathered"]
+__all__ = ["ColoringGathered", "ColoringInOrder"]
 
 
 def waits(p, v):
@@ -41,20 +41,29 @@ def release_any(p, src, dst):
     return True
 
 
+#: Colour the vertices by ``rank``, ties by id.
+_BY_RANK = (
+    fr.Gather(earlier, "sum", into="waits", over="vertices"),
+    fr.Sequence(fr.Split(waits, rest="ready"), over="vertices"),
+    fr.Loop(
+        fr.Gather(bit, "or", into="around"),
+        fr.Split(paint_gathered, rest="ready"),
+        fr.Advance(release_any),
+        fr.Split(waits, rest="ready"),
+        take="ready",
+        count="rounds",
+    ),
+    fr.Reduce(highest, "max", into="count", over="vertices"),
+)
+
+
 class ColoringGathered(fr.Enactor):
     """A vertex gathers the colours of its neighbours; the pile ``ready`` holds those that can be coloured now."""
 
-    loop = (
-        fr.Compute(rank, over="vertices"),
-        fr.Gather(earlier, "sum", into="waits", over="vertices"),
-        fr.Sequence(fr.Split(waits, rest="ready"), over="vertices"),
-        fr.Loop(
-            fr.Gather(bit, "or", into="around"),
-            fr.Split(paint_gathered, rest="ready"),
-            fr.Advance(release_any),
-            fr.Split(waits, rest="ready"),
-            take="ready",
-            count="rounds",
-        ),
-        fr.Reduce(highest, "max", into="count", over="vertices"),
-    )
+    loop = (fr.Compute(rank, over="vertices"), *_BY_RANK)
+
+
+class ColoringInOrder(fr.Enactor):
+    """The same with ranks that are given."""
+
+    loop = _BY_RANK

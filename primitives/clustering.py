@@ -238,7 +238,7 @@ def _merged(g: fr.Graph, weighted: bool) -> fr.Graph:
     here = at_hand(g)
     xp = here.placement.memory.xp
     kept = slice(None) if g.directed else xp.flatnonzero(here.sources <= here.targets)
-    weights = here.weights[kept].astype(np.float64) if weighted else None
+    weights = here.weights[kept].astype(np.float64) if weighted and here.weights is not None else None
     return fr.from_edges(
         here.sources[kept], here.targets[kept], weights, num_vertices=g.num_vertices, directed=g.directed,
         duplicates="sum" if weighted else "first",

@@ -10,6 +10,10 @@ A vertex that has got its colour tells later neighbours: it sets the colour's bi
 the number of neighbours that this one waits for. So an edge is walked once. A row has a bit for each colour that the
 vertex may get, and these are no more than its edges and one.
 
+Other orders are given as a rank of each vertex, and the same program, without the step that computes ranks, finds what
+the greedy algorithm would: by descending degree (Welsh, Powell), or the reverse of the order in which peeling removes
+vertices (smallest last: Matula, Beck, 1983).
+
 The neighbours of a graph's hubs are hubs, and thousands of these would wait for one another in a chain. On a GPU they
 are therefore coloured part by part, see :mod:`primitives._coloring_hubs`, before the others. Where no vertex has many
 edges, :mod:`primitives._coloring_packed` and, for the fewest, :mod:`primitives._coloring_low` take less time.
@@ -24,17 +28,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
+from frontier.errors import GraphError
 from frontier.primitives._arguments import check_seed
-from frontier.primitives._coloring_gathered import ColoringGathered
+from frontier.primitives._coloring_gathered import ColoringGathered, ColoringInOrder
 from frontier.primitives._coloring_hubs import hubs
 from frontier.primitives._coloring_low import ColoringOfLowDegrees, lowest_degrees
 from frontier.primitives._coloring_packed import COLORS, ColoringPacked, low_degrees
 from frontier.primitives._greedy import WINDOW, highest, least, note, rank
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before
-from frontier.registry import primitive
+from frontier.primitives.onion_layers import onion_layers
+from frontier.registry import Argument, primitive
 
-__all__ = ["ColorResult", "Coloring", "ColoringWithoutHubs", "color"]
+__all__ = ["ColorResult", "Coloring", "ColoringInOrder", "ColoringWithoutHubs", "color"]
+
+STRATEGIES = ("largest_log_first", "largest_first", "smallest_last")
 
 #: The least degree of vertices that are coloured in classes, if it is also twice the mean degree.
 HUB = 64
@@ -163,10 +171,56 @@ def _colored(g: fr.Graph, program: type[fr.Enactor], seed: int, schedule: fr.Sch
     return ColorResult(p.color, int(p.count))
 
 
+def _in_order(g: fr.Graph, rank: Any, schedule: fr.Schedule | None) -> ColorResult:
+    """Return what the greedy algorithm finds that visits vertices by rank, ties by id."""
+    p = fr.Problem(
+        g,
+        color=fr.vertex(g.id_dtype, -1),
+        rank=fr.vertex("int64", rank),
+        waits=fr.vertex(g.offsets.dtype, combine="sum"),
+        around=fr.vertex("int64"),
+        base=fr.vertex("int64"),
+        ready=fr.pile(),
+        rounds=fr.scalar("int64"),
+        count=fr.scalar("int64"),
+    )
+    if g.num_vertices:
+        ColoringInOrder(p, schedule).run()
+    return ColorResult(p.color, int(p.count))
+
+
+def _ranks(g: fr.Graph, strategy: str, schedule: fr.Schedule | None) -> Any:
+    """Return the rank of each vertex of a simple graph by a strategy; lower ones are coloured first."""
+    if strategy == "largest_first":
+        return -g.out_degree.astype(np.int64)
+    return -onion_layers(g, schedule=schedule).layer.astype(np.int64)
+
+
+def _given_order(g: fr.Graph, order: Any) -> Any:
+    """Return an order that a user gives, one number for each vertex, where the graph is."""
+    ranks = np.asarray(order) if isinstance(order, (list, tuple, range)) else order
+    if getattr(ranks, "shape", None) != (g.num_vertices,) or (g.num_vertices and ranks.dtype.kind not in "iub"):
+        raise GraphError(f"order must have an integer for each of the {g.num_vertices} vertices")
+    return g.placement.memory.moved(ranks.astype(np.int64))
+
+
 @primitive(
-    "color", "a colouring of the vertices", report=lambda g, r: {"colours": r.count},
+    "color", "a colouring of the vertices",
+    arguments=(
+        Argument(
+            "--strategy", "who is coloured first (default: largest_log_first)", type=str, choices=STRATEGIES
+        ),
+    ),
+    report=lambda g, r: {"colours": r.count},
 )  # fmt: skip
-def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) -> ColorResult:
+def color(
+    g: fr.Graph,
+    *,
+    strategy: str = "largest_log_first",
+    order: Any = None,
+    seed: int = 0,
+    schedule: fr.Schedule | None = None,
+) -> ColorResult:
     """Give every vertex a colour, such that neighbours have different ones and few are used.
 
     Parameters
@@ -174,14 +228,28 @@ def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) ->
     g : Graph
         The direction of edges does not matter, and self-loops are ignored. A directed graph is first copied without
         directions.
+    strategy : {"largest_log_first", "largest_first", "smallest_last"}
+        In which order vertices take the least colour that is free. ``largest_log_first``: by descending number of bits
+        of their degree, and at random among these, which is the fastest. ``largest_first``: by descending degree, ties
+        by id; these are the colours of NetworkX. ``smallest_last``: by descending onion layer, ties by id, which needs
+        at most one colour more than the degeneracy; NetworkX has the same bound, and breaks ties in another way.
+    order : array_like of int, shape (n,), optional
+        An order of your own in place of the strategy: vertices of lower numbers come first, ties by id.
     seed : int
         Decides the order of vertices whose degrees have as many bits; another one gives other colours, perhaps fewer.
+        The other strategies do not use it.
     schedule : Schedule, optional
 
     Returns
     -------
     ColorResult
-        It depends on the graph and the seed only. The number of colours is at most the highest degree plus one.
+        It depends on the graph, the order and the seed only. The number of colours is at most the highest degree plus
+        one.
+
+    Raises
+    ------
+    GraphError
+        If there is no such strategy, or not one integer of an order for each vertex.
 
     Notes
     -----
@@ -190,6 +258,13 @@ def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) ->
     walks its edges once more for each further 62, in a pass of its own.
     """
     check_seed(seed)
+    if strategy not in STRATEGIES:
+        raise GraphError(f"strategy={strategy!r}: choose from {', '.join(STRATEGIES)}")
+    if order is not None:
+        return _in_order(simple(g) if g.directed else g, _given_order(g, order), schedule)
+    if strategy != STRATEGIES[0]:
+        plain = simple(g)
+        return _in_order(plain, _ranks(plain, strategy, schedule), schedule)
     plain = simple(g) if g.directed else g
     program = _program(plain)
     found = _colored(plain, program, seed, schedule)

@@ -16,11 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.primitives._arguments import check_seed
-from frontier.primitives._oriented import simple
+from frontier.errors import GraphError
+from frontier.graph.subgraphs import vertex_mask
+from frontier.primitives._arguments import check_seed, named
+from frontier.primitives._oriented import at_hand, simple
 from frontier.primitives._ranked import before, draw
 from frontier.registry import primitive
 
@@ -34,7 +37,10 @@ MOST, AT_ONCE = 128, (3, 2, 1, 0)
 
 
 def rank(p, v):
-    """Rank vertices by the number of bits of their degree, and at random among these."""
+    """Rank vertices by the number of bits of their degree, and at random among these; some are decided already."""
+    if p.given[v] != 0:
+        p.rank[v] = p.given[v]
+        return
     size = 0
     while fr.degree(p, v) >> size and size < 14:
         size += 1
@@ -73,6 +79,8 @@ def decide(p, v):
 
 def decide_apart(p, v):
     """The same on a graph in parts, in which v finds out itself that a neighbour has joined."""
+    if p.given[v] != 0:
+        return False  # decided from the beginning
     for e in fr.neighbours(p, v):
         u = fr.target(p, e)
         if before(p, u, v):
@@ -134,7 +142,9 @@ class IndependentSetResult(fr.Result, columns=("mask",)):
     "maximal_independent_set", "a maximal independent set",
     report=lambda g, r: {"vertices of the set": r.count},
 )  # fmt: skip
-def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) -> IndependentSetResult:
+def maximal_independent_set(
+    g: fr.Graph, nodes: Any = None, *, seed: int = 0, schedule: fr.Schedule | None = None
+) -> IndependentSetResult:
     """Find a maximal independent set: no two of its vertices are neighbours, and none can be added.
 
     Parameters
@@ -142,6 +152,8 @@ def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule
     g : Graph
         The direction of edges does not matter, and self-loops are ignored. A directed graph is first copied without
         directions.
+    nodes : vertices, optional
+        Vertices that the set must have: a frontier, a mask, ids, or labels if the graph has some.
     seed : int
         Another seed gives another set.
     schedule : Schedule, optional
@@ -149,7 +161,13 @@ def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule
     Returns
     -------
     IndependentSetResult
-        To continue with it as a frontier: ``fr.Frontier(g, result.mask)``. It depends on the graph and the seed only.
+        To continue with it as a frontier: ``fr.Frontier(g, result.mask)``. It depends on the graph, the given vertices
+        and the seed only.
+
+    Raises
+    ------
+    GraphError
+        If two of the given vertices are neighbours, or one does not exist.
 
     Notes
     -----
@@ -164,6 +182,7 @@ def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule
         plain,
         **({} if apart else {"seen": fr.vertex(plain.offsets.dtype)}),
         rank=fr.vertex("int8"),
+        given=fr.vertex("int8", 0 if nodes is None else _given(plain, vertex_mask(g, nodes))),
         seed=fr.scalar("int64", seed),
         rounds=fr.scalar("int64"),
         count=fr.scalar("int64"),
@@ -171,3 +190,18 @@ def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule
     if g.num_vertices:
         (IndependentSetApart if apart else IndependentSet)(p, schedule).run()
     return IndependentSetResult(p.rank == IN, int(p.count))
+
+
+def _given(g: fr.Graph, mask: Any) -> Any:
+    """Return IN for given members, OUT for their neighbours, and 0 for all others."""
+    here = at_hand(g)
+    mask = here.placement.memory.moved(mask)
+    beside = here.targets[mask[here.sources] & (here.sources != here.targets)]
+    inside = mask[beside]
+    if bool(inside.any()):
+        vertex = named(g, int(beside[inside][0]))
+        raise GraphError(f"the given vertices are no independent set: {vertex!r} is a neighbour of another one")
+    made = here.placement.memory.full(g.num_vertices, 0, np.int8)
+    made[beside] = OUT
+    made[mask] = IN
+    return made

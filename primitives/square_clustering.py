@@ -80,6 +80,7 @@ def square_clustering(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> Sq
     squares, around = _squares(plain)
     degree = plain.out_degree.astype(np.int64)
     corners = triangles(plain, per_vertex=True, schedule=schedule).per_vertex
+    assert corners is not None
     potential = (degree - 1) * around - degree * (degree - 1) - 2 * corners - squares
     coefficient = xp.where(potential > 0, squares / xp.maximum(potential, 1), 0.0)
     average = float(coefficient.sum()) / max(g.num_vertices, 1)

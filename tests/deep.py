@@ -103,6 +103,7 @@ DEEP = {
     r"(articulation_points|bridges|sssp|pagerank|bc)::test_any_graph.python": "the same on cpu",
     r"structure::test_(many|parts|onion.*cpu)": "the same on python, and core_numbers",
     r"clustering_variants::test_(parts|many)": "the same on python; clustering's others",
+    r"strategies::test_(parts|orders.*cpu|given.*cpu)": "the same on python; color, maximal_independent_set",
     r"modularity::test_((limits|a_start|levels).leiden|parts)": "the same with louvain",
     r"color::test_(more_colours|all_programs|the_same_colours).*python": "the same on cpu",
     r"(who_to_follow::test_definition|bfs_many::test_words|louvain::test_modularity_is|ranking::\w+).python": "on cpu",

@@ -23,7 +23,7 @@ from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["contracted", "groups", "induced", "undirected"]
+__all__ = ["contracted", "groups", "induced", "undirected", "vertex_mask"]
 
 SELF_LOOPS = ("keep", "drop")
 DUPLICATES = ("sum", "min", "max", "first", "last", "keep")
@@ -34,7 +34,7 @@ def induced(graph: Graph, vertices: Any) -> Graph:
     top, memory = graph._topology, graph.placement.memory
     top.check_whole("a subgraph")
     xp = memory.xp
-    mask = _mask(graph, vertices)
+    mask = vertex_mask(graph, vertices)
     old = xp.flatnonzero(mask)
     new = (xp.cumsum(mask) - 1).astype(id_dtype(len(old)))  # the new id of each vertex that stays
     carry = top.weights is not None or bool(top.edges)
@@ -52,7 +52,7 @@ def induced(graph: Graph, vertices: Any) -> Graph:
     return graph._wrap(made, graph.placement)
 
 
-def _mask(graph: Graph, vertices: Any) -> Array:
+def vertex_mask(graph: Graph, vertices: Any) -> Array:
     """A new mask of a frontier, or of what one is made of."""
     n, memory = graph.num_vertices, graph.placement.memory
     of_frontier = hasattr(vertices, "is_all")
