@@ -380,3 +380,83 @@ def test_states_that_there_are_not(leads, label, message):
 def test_a_graph_in_parts_has_no_states():
     with pytest.raises(fr.GraphError, match="a graph of states of a graph in parts"):
         fr.rmat(4, 2, seed=1, placement="ranks:2").with_states([0])
+
+
+# -- some edges, and edges turned round ------------------------------------------------------------
+
+
+def test_some_edges(backend: Backend) -> None:
+    for i, g in enumerate(random_graphs(20, seed=331, max_vertices=20, weights=("int32", None), parallel=True)):
+        g = g.with_columns(edges={"slot": np.arange(g.num_slots)}) if g.directed else g
+        there, mask = backend(g), np.random.default_rng(i).random(g.num_slots) < 0.5
+        both = mask if g.directed else mask | mask[g.in_edges]  # either slot of an edge
+        weights = [] if g.weights is None else [g.weights[both].tolist()]
+        expected = Counter(zip(g.sources[both].tolist(), g.targets[both].tolist(), *weights, strict=True))
+        for chosen in (mask, np.flatnonzero(mask)[::-1], fr.Frontier(there, np.flatnonzero(mask), kind="edge")):
+            h = there.edge_subgraph(chosen)
+            assert edges_of(h) == expected
+            assert (h.num_vertices, h.directed, h.placement) == (g.num_vertices, g.directed, there.placement)
+            if g.directed:
+                equal(h.edges["slot"], np.flatnonzero(mask))
+            else:
+                assert h.num_edges == fr.Graph(*map(to_host, (h.offsets, h.targets)), directed=False).num_edges
+
+
+def test_some_edges_as_networkx_has_them() -> None:
+    g, other = fr.karate(), nx.karate_club_graph()
+    slots = [0, 5, 77, 155]
+    ends = list(zip(g.sources[slots].tolist(), g.targets[slots].tolist(), strict=True))
+    h = g.edge_subgraph(slots)
+    expected = {frozenset(each) for each in other.edge_subgraph(ends).edges}
+    assert {frozenset(each) for each in zip(h.sources.tolist(), h.targets.tolist(), strict=True)} == expected
+    assert h.num_vertices == 34  # those without edges, too
+
+
+@pytest.mark.parametrize(
+    ("edges", "words"),
+    [
+        (np.ones(3, bool), "a mask of 3 bools, but there are 6 edge slots"),
+        ([6], "no edge slot 6"),
+        ([-1], "no edge slot -1"),
+        ([0.5], "edges are a frontier, edge slots or a mask"),
+    ],
+)
+def test_edges_that_are_refused(edges: Any, words: str) -> None:
+    with pytest.raises(fr.GraphError, match=words):
+        fr.path(4).edge_subgraph(edges)
+
+
+def test_edges_of_parts_and_of_a_frontier_of_vertices() -> None:
+    g = fr.path(4)
+    with pytest.raises(fr.GraphError, match="this is one of vertices"):
+        g.edge_subgraph(fr.Frontier(g, [1]))
+    assert g.edge_subgraph([]).num_edges == 0
+    assert g.edge_subgraph({0, 2}).num_edges == 2
+
+
+def test_reverse(backend: Backend) -> None:
+    for g in random_graphs(20, seed=332, max_vertices=20, weights=("int32", None), parallel=True):
+        g = g.with_columns(edges={"slot": np.arange(g.num_slots)}) if g.directed else g
+        for there in (backend(g), backend(g.compressed())):
+            h = there.reverse()
+            if not g.directed:
+                assert h is there
+                continue
+            slots = to_host(h.edges["slot"])
+            equal(h.sources, g.targets[slots])
+            equal(h.targets, g.sources[slots])
+            assert sorted(slots) == list(range(g.num_slots))
+            if g.weights is not None:
+                equal(h.weights, g.weights[slots])
+            equal(h.in_offsets, g.offsets)
+            equal(h.in_sources, g.targets)
+            assert edges_of(h.reverse()) == edges_of(g)
+            assert (h.placement, h.directed) == (there.placement, True)
+
+
+def test_reverse_keeps_names_and_columns() -> None:
+    g = fr.from_edges(["a", "a", "b"], ["b", "c", "c"], directed=True).with_columns(vertices={"x": [1, 2, 3]})
+    h = g.reverse()
+    assert h.neighbors("c") == ["a", "b"]
+    assert h.vertices["x"].tolist() == [1, 2, 3]
+    assert fr.bfs(h.to("python"), "c")["a"] == 1

@@ -620,6 +620,67 @@ class Graph:
         with self._placement.memory.using("a subgraph"):
             return moving.remade(self, induced, vertices)
 
+    def edge_subgraph(self, edges: Any) -> Graph:
+        """Return the graph with some of its edges only, and all of its vertices.
+
+        Parameters
+        ----------
+        edges : Frontier, or array_like
+            A frontier of edges of this graph, a mask of one bool for each edge slot, or edge slots in any order.
+
+        Returns
+        -------
+        Graph
+            Keeps weights, labels, columns, self-loops and duplicates, and the ids of vertices. Of an undirected graph
+            an edge stays if one of its two slots is named, as in NetworkX either order of its ends will do; unlike
+            there, vertices without edges stay, too.
+
+        Raises
+        ------
+        GraphError
+            If there is no such edge slot, the mask has another length, or the graph is in parts.
+
+        Examples
+        --------
+        >>> g = fr.karate(weights=(1, 9))
+        >>> heavy = g.edge_subgraph(g.weights >= 8)
+        >>> heavy.num_vertices, heavy.num_edges < g.num_edges, heavy.min_weight
+        (34, True, 8)
+        """
+        from frontier.graph.subgraphs import of_edges
+
+        with self._placement.memory.using("a subgraph"):
+            return moving.remade(self, of_edges, edges)
+
+    def reverse(self) -> Graph:
+        """Return the graph with all edges turned round; an undirected graph, itself.
+
+        Returns
+        -------
+        Graph
+            Keeps labels and columns; an edge keeps its weight and the values of edge columns, but has another slot.
+
+        Raises
+        ------
+        GraphError
+            If the graph is in parts.
+
+        Notes
+        -----
+        Adjacency lists of the one are the in-edges of the other, which both share. If they have not been used yet, they
+        are sorted.
+
+        Examples
+        --------
+        >>> g = fr.from_edges([0, 0], [1, 2], [5, 7], directed=True)
+        >>> g.reverse().sources.tolist(), g.reverse().weights.tolist()
+        ([1, 2], [5, 7])
+        """
+        from frontier.graph.subgraphs import reversed_edges
+
+        with self._placement.memory.using("a reversed graph"):
+            return self if self.symmetric else moving.remade(self, reversed_edges)
+
     def undirected(self, *, duplicates: str = "sum") -> Graph:
         """Return the graph with the same edges, which go both ways; an undirected graph, itself.
 

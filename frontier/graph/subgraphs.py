@@ -1,4 +1,4 @@
-"""Graphs made of another: of some vertices, of groups of them, without directions.
+"""Graphs made of another: of some vertices or edges, of groups of them, turned round, without directions.
 
 All work on arrays in the memory of the graph. An induced subgraph needs no sorting, because vertices keep their order;
 a contracted graph is built as any other, of edges between groups.
@@ -23,7 +23,7 @@ from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["contracted", "groups", "induced", "undirected", "vertex_mask"]
+__all__ = ["contracted", "groups", "induced", "of_edges", "reversed_edges", "undirected", "vertex_mask"]
 
 SELF_LOOPS = ("keep", "drop")
 DUPLICATES = ("sum", "min", "max", "first", "last", "keep")
@@ -87,6 +87,76 @@ def vertex_mask(graph: Graph, vertices: Any) -> Array:
 def _is_mask(vertices: Any) -> bool:
     kind = getattr(getattr(vertices, "dtype", None), "kind", "")
     return kind == "b" or (isinstance(vertices, list) and {*map(type, vertices)} == {bool})
+
+
+def of_edges(graph: Graph, edges: Any) -> Graph:
+    """Do the work of ``Graph.edge_subgraph``."""
+    top, memory = graph._topology, graph.placement.memory
+    top.check_whole("a subgraph")
+    mask = _edge_mask(graph, edges)
+    if not top.directed:
+        mask |= take(mask, graph.in_edges)  # the slot of the other direction
+    kept = memory.xp.flatnonzero(mask)
+    made = Topology(
+        memory.xp.searchsorted(kept, top.offsets).astype(offset_dtype(len(kept))),
+        take(top.targets, kept),
+        None if top.weights is None else take(top.weights, kept),
+        top.directed,
+        top.labels,
+        top.vertices,
+        {name: take(column, kept) for name, column in top.edges.items()},
+    )
+    return graph._wrap(made, graph.placement)
+
+
+def _edge_mask(graph: Graph, edges: Any) -> Array:
+    """A new mask of edge slots, of a frontier of edges, or of what one is made of."""
+    m, memory = graph.num_slots, graph.placement.memory
+    if hasattr(edges, "is_all"):
+        edges.check(graph)
+        if edges.kind != "edge":
+            raise GraphError("edges or a frontier of edges are expected, and this is one of vertices")
+        edges = edges.ids
+    if isinstance(edges, set | frozenset | range):
+        edges = list(edges)
+    slots = given.one_dimensional(edges, "edges", memory)
+    if slots.dtype.kind == "b":
+        if len(slots) != m:
+            raise GraphError(f"a mask of {len(slots)} bools, but there are {m} edge slots")
+        made: Array = memory.moved(slots, copy=True)
+        return made
+    mask: Array = memory.full(m, False, np.bool_)
+    if len(slots) == 0:
+        return mask
+    if slots.dtype.kind not in "iu":
+        raise GraphError(f"edges are a frontier, edge slots or a mask of bools, not {slots.dtype}")
+    slots = memory.moved(slots)
+    lowest, highest = int(slots.min()), int(slots.max())
+    if lowest < 0 or highest >= m:
+        raise GraphError(f"there is no edge slot {lowest if lowest < 0 else highest}: there are {m}")
+    mask[slots] = True
+    return mask
+
+
+def reversed_edges(graph: Graph) -> Graph:
+    """Do the work of ``Graph.reverse`` for a directed graph."""
+    top = graph._topology
+    top.check_whole("a reversed graph")
+    carry = top.weights is not None or bool(top.edges)
+    slots = graph.in_edges if carry else None  # comes with the lists
+    offsets, ends = graph._in_lists()
+    made = Topology(
+        offsets,
+        ends,
+        None if top.weights is None else take(top.weights, slots),
+        top.directed,
+        top.labels,
+        top.vertices,
+        {name: take(column, slots) for name, column in top.edges.items()},
+    )
+    if top.spread is None:
+        made.derived["in_lists"] = (top.offsets, top.ends)
+    return graph._wrap(made, graph.placement)
 
 
 def undirected(graph: Graph, duplicates: str) -> Graph:
