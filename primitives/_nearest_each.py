@@ -6,6 +6,7 @@ whose distance falls (Dijkstra: A note on two problems in connexion with graphs,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -87,22 +88,22 @@ class NearestEach(fr.Enactor):
 
 
 def distances_from_each(
-    g: fr.Graph, sources: NDArray[Any], distance: Any, far: Any, schedule: fr.Schedule | None
-) -> None:
-    """Fill rows of distances, one for each source."""
+    g: fr.Graph, sources: NDArray[Any], dtype: np.dtype[Any], far: Any, schedule: fr.Schedule | None
+) -> Iterator[Any]:
+    """Yield rows of distances, some at a time, one for each source; they are overwritten by the next."""
     n, ids, memory = g.num_vertices, g.id_dtype, g.placement.memory
-    each = n * (distance.dtype.itemsize + 2 * ids.itemsize)
+    each = n * (dtype.itemsize + 2 * ids.itemsize)
     size = min(len(sources), max(fr.num_threads(), ROOM // each))
     memory.check_room(size * each, f"{size} searches for shortest paths")
     p = fr.Problem(
         g,
-        distance=fr.array(memory.xp.empty(size * n, distance.dtype)),
+        distance=fr.array(memory.xp.empty(size * n, dtype)),
         heap=fr.array(memory.xp.empty(size * n, ids)),
         place=fr.array(memory.xp.empty(size * n, ids)),
         source=fr.array(memory.moved(np.zeros(size, np.int64))),
         count=fr.scalar("int64"),
         n=fr.scalar("int64", n),
-        far=fr.scalar(distance.dtype, far),
+        far=fr.scalar(dtype, far),
     )
     enactor = NearestEach(p, schedule)
     for first in range(0, len(sources), size):
@@ -110,4 +111,4 @@ def distances_from_each(
         p.count = len(group)
         p.source[: len(group)] = memory.moved(group)
         enactor.run()
-        distance[first : first + size] = p.distance.reshape(size, n)[: len(group)]
+        yield p.distance.reshape(size, n)[: len(group)]

@@ -20,7 +20,7 @@ from frontier.primitives._arguments import check_number
 from frontier.program.problem import Field
 from frontier.registry import Argument
 
-__all__ = ["ABOUT", "fields", "ones", "places", "run"]
+__all__ = ["ABOUT", "chosen", "fields", "ones", "places", "run"]
 
 
 def ones_of_half(x):
@@ -60,22 +60,28 @@ def places(g: fr.Graph, sources: Any) -> tuple[NDArray[np.int64], NDArray[np.int
     return place, which
 
 
+def chosen(g: fr.Graph, sources: Any, seed: int) -> NDArray[np.int64]:
+    """Return the distinct sources' numbers by vertex (-1 for others): of all, of given ones, or of a sample."""
+    n = g.num_vertices
+    if sources is None:
+        return np.arange(n)
+    if hasattr(sources, "__iter__"):
+        place, which = places(g, sources)
+        if not len(which):
+            raise GraphError("sources holds no vertex")
+        return place
+    check_number("sources", sources, lambda x: 1 <= x <= n and x == int(x), f"a number from 1 to {n}, or vertices")
+    place = np.full(n, -1)
+    drawn = np.random.default_rng(whole("seed", seed, 0)).permutation(n)[: int(sources)]
+    place[np.sort(drawn)] = np.arange(len(drawn))
+    return place
+
+
 def run(
     g: fr.Graph, program: type[fr.Enactor], sources: Any, seed: int, schedule: fr.Schedule | None, **dtypes: str
 ) -> tuple[fr.Problem, Any]:
     """Return the problem after the searches, and how many sources each vertex has besides itself."""
-    n = g.num_vertices
-    if sources is None:
-        place = np.arange(n)
-    elif not hasattr(sources, "__iter__"):
-        check_number("sources", sources, lambda x: 1 <= x <= n and x == int(x), f"a number from 1 to {n}, or vertices")
-        place = np.full(n, -1)
-        chosen = np.random.default_rng(whole("seed", seed, 0)).permutation(n)[: int(sources)]
-        place[np.sort(chosen)] = np.arange(len(chosen))
-    else:
-        place, which = places(g, sources)
-        if not len(which):
-            raise GraphError("sources holds no vertex")
+    place = chosen(g, sources, seed)
     is_source = place >= 0
     sums = {name: fr.vertex(dtype) for name, dtype in dtypes.items()}
     p = fr.Problem(g, **fields(g, place, int(is_source.sum())), **sums)
@@ -93,7 +99,10 @@ def facts(g: fr.Graph, result: Any) -> dict[str, Any]:
 
 #: What the command line says of centralities.
 ABOUT: dict[str, Any] = {
-    "arguments": (Argument("--sources", "distances from so many random vertices (default: all)", type=int),),
+    "arguments": (
+        Argument("--sources", "distances from so many random vertices (default: all)", type=int),
+        Argument("--weighted", "measure distances by weights (default: no)", type=bool),
+    ),
     "columns": ("centrality",),
     "report": facts,
     "bench_options": {"sources": 64},

@@ -4,6 +4,7 @@ The loop is that of :func:`frontier.bfs_many`. Where searches from several sourc
 number is counted in its word, so that each vertex sums the distances from all sources to itself, and no level is kept.
 This is what NetworkX's centralities sum. With a sample of sources, sums are estimates (Eppstein and Wang: Fast
 approximation of centrality, 2001). Closeness in graphs that are not connected is that of Wasserman and Faust (1994).
+By weights, distances are those of :func:`frontier.sssp_many`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._searches import ABOUT, ones, run
+from frontier.primitives._weighted_sums import sum_by_weight
 from frontier.primitives.bfs_many import BFSMany, arrive, settle
 from frontier.primitives.harmonic import Harmonic as Harmonic  # which may be looked for here
 from frontier.primitives.harmonic import HarmonicResult as HarmonicResult
@@ -47,7 +49,7 @@ class ClosenessResult(fr.Result, columns=("centrality", "reached", "total")):
     centrality : ndarray of float64, shape (n,)
     reached : ndarray of int64, shape (n,)
         From how many other sources there is a path to v.
-    total : ndarray of int64, shape (n,)
+    total : ndarray of int64, or float64 by weights, shape (n,)
         The sum of their distances to v.
     """
 
@@ -58,14 +60,16 @@ class ClosenessResult(fr.Result, columns=("centrality", "reached", "total")):
 
 @primitive("closeness", "closeness of every vertex", **ABOUT)
 def closeness(
-    g: fr.Graph, *, sources: Any = None, seed: int = 0, schedule: fr.Schedule | None = None
+    g: fr.Graph, *, weighted: bool = False, sources: Any = None, seed: int = 0, schedule: fr.Schedule | None = None
 ) -> ClosenessResult:
     """Closeness of every vertex: the inverse of its mean distance from the others.
 
     Parameters
     ----------
     g : Graph
-        Edges have length 1. In a directed graph, distances are those *to* the vertex, as in NetworkX.
+        In a directed graph, distances are those *to* the vertex, as in NetworkX.
+    weighted : bool
+        Whether the lengths of edges are their weights, which must not be negative, instead of 1.
     sources : int, or sequence of vertices (labels, if the graph has labels), optional
         Take the mean of distances from these vertices only, which are all by default. Or a number of random ones, from
         which the mean of all is estimated: it is their mean.
@@ -77,18 +81,32 @@ def closeness(
     -------
     ClosenessResult
         The mean is that of the other sources from which there is a path; its inverse is multiplied by the share of
-        these among the other sources. A vertex that none reaches has 0.
+        these among the other sources. A vertex that none reaches has 0, as has one with a mean distance of 0.
 
     Raises
     ------
     GraphError
-        If a source does not exist, or their number is out of range.
+        If a source does not exist, or their number is out of range; ``weighted`` without weights.
+    NegativeWeightError
+        ``weighted`` with a negative weight.
 
     Notes
     -----
-    At most O(n + m) work for each source; 64 of them share a traversal.
+    At most O(n + m) work for each source; 64 of them share a traversal. By weights, the work of
+    :func:`frontier.sssp_many`, whose distances are added up in groups of 128 sources.
+
+    Examples
+    --------
+    >>> g = fr.from_edges([0, 1], [1, 2], [1, 3])
+    >>> fr.closeness(g, weighted=True).centrality
+    array([0.4       , 0.5       , 0.28571429])
     """
-    p, others = run(g, Closeness, sources, seed, schedule, total="int64", reached="int64")
-    total, reached = p.total, p.reached
+    if weighted:
+        total, reached, others = sum_by_weight(g, sources, seed, schedule, inverse=False)
+    else:
+        p, others = run(g, Closeness, sources, seed, schedule, total="int64", reached="int64")
+        total, reached = p.total, p.reached
     near = reached.astype(np.float64)
-    return ClosenessResult(near / np.maximum(total, 1) * (near / np.maximum(others, 1)), reached, total)
+    # Where the sum is 0 so is the centrality, whatever is divided by.
+    near_by = near * (total > 0) / (total + (total == 0))
+    return ClosenessResult(near_by * (near / np.maximum(others, 1)), reached, total)

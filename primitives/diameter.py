@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.graph.labels import called
-from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import named
-from frontier.primitives._bounds import Bounds
-from frontier.registry import primitive
+from frontier.primitives._bounds import Bounds, levels
+from frontier.primitives._weighted_sums import check_weighted
+from frontier.registry import Argument, primitive
 
 __all__ = ["DiameterResult", "diameter"]
 
@@ -30,7 +29,7 @@ class DiameterResult(fr.Result, rows="other"):
 
     Attributes
     ----------
-    diameter : int
+    diameter : int, or float by weights that are floats
         The largest distance between two vertices of which one reaches the other.
     source, target : int
         Two vertices at this distance; -1 without vertices.
@@ -38,7 +37,7 @@ class DiameterResult(fr.Result, rows="other"):
         Number of searches.
     """
 
-    diameter: int
+    diameter: float
     source: int
     target: int
     searches: int
@@ -58,14 +57,20 @@ def _facts(g: fr.Graph, result: DiameterResult) -> dict[str, Any]:
     }
 
 
-@primitive("diameter", "largest distance between two vertices", report=_facts)
-def diameter(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> DiameterResult:
+@primitive(
+    "diameter", "largest distance between two vertices",
+    arguments=(Argument("--weighted", "measure distances by weights (default: no)", type=bool),),
+    report=_facts,
+)  # fmt: skip
+def diameter(g: fr.Graph, *, weighted: bool = False, schedule: fr.Schedule | None = None) -> DiameterResult:
     """Largest distance between two vertices of a graph.
 
     Parameters
     ----------
     g : Graph
-        Edges have length 1, and are followed in their direction.
+        Edges are followed in their direction.
+    weighted : bool
+        Whether the lengths of edges are their weights, which must not be negative, instead of 1.
     schedule : Schedule, optional
 
     Returns
@@ -73,31 +78,36 @@ def diameter(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> DiameterRes
     DiameterResult
         Pairs without a path do not count; of a graph in several components, it is the largest of their diameters.
 
+    Raises
+    ------
+    GraphError
+        ``weighted`` without weights.
+    NegativeWeightError
+        ``weighted`` with a negative weight.
+
     Notes
     -----
     O(n + m) work for each search. An undirected graph often needs about ten; in the worst case, and in a directed
     graph, there is one for every vertex.
     """
+    if weighted:
+        check_weighted(g)
     if not g.num_vertices:
         return DiameterResult(0, -1, -1, 0)
     if not g.symmetric:
-        result = fr.eccentricity(g, schedule=schedule)
-        return _ends(g, int(result.eccentricity.argmax()), result.searches, schedule)
-    bounds = Bounds(g)
+        result = fr.eccentricity(g, weighted=weighted, schedule=schedule)
+        return _ends(g, int(result.eccentricity.argmax()), result.searches, weighted, schedule)
+    bounds = Bounds(g, weighted)
     searches = 0
     while len(left := np.flatnonzero(bounds.upper > bounds.lower.max())):
         source = int(bounds.choose(left, 1, searches % 2 == 0)[0])
-        found = bounds.tighten(_levels(g, source, schedule))
+        found = bounds.tighten(levels(g, source, weighted, schedule))
         bounds.lower[source] = bounds.upper[source] = found
         searches += 1
-    return _ends(g, int(bounds.lower.argmax()), searches, schedule)
+    return _ends(g, int(bounds.lower.argmax()), searches, weighted, schedule)
 
 
-def _levels(g: fr.Graph, source: int, schedule: fr.Schedule | None) -> NDArray[Any]:
-    return np.asarray(to_host(fr.bfs(g, named(g, source), schedule=schedule).level))
-
-
-def _ends(g: fr.Graph, source: int, searches: int, schedule: fr.Schedule | None) -> DiameterResult:
+def _ends(g: fr.Graph, source: int, searches: int, weighted: bool, schedule: fr.Schedule | None) -> DiameterResult:
     """Return the result, with a vertex that is farthest from the source."""
-    level = _levels(g, source, schedule)
-    return DiameterResult(int(level.max()), source, int(level.argmax()), searches + 1)
+    level = levels(g, source, weighted, schedule)
+    return DiameterResult(level.max().item(), source, int(level.argmax()), searches + 1)

@@ -12,6 +12,7 @@ these take over.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ from frontier.primitives._nearest_each import distances_from_each
 from frontier.primitives._oriented import undivided
 from frontier.registry import primitive
 
-__all__ = ["SSSPMany", "SSSPManyResult", "sssp_many"]
+__all__ = ["SSSPMany", "SSSPManyResult", "distance_rows", "sssp_many"]
 
 #: Sources of a group, the least of these that is enough: rows are long enough for vectors, and stay in the cache. The
 #: length of a row is part of a program, so each is compiled once.
@@ -151,32 +152,55 @@ def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None 
     n = g.num_vertices
     source = np.arange(n) if sources is None else vertex_ids(g, sources, "sources")
     here = undivided(g)
-    memory, whole = here.placement.memory, g.weights.dtype.kind in "iu"
+    memory = here.placement.memory
     memory.check_room(8 * n * len(source), f"distances from {len(source):,} sources")
-    far, dtype = (FAR, np.dtype(np.int64)) if whole else (np.inf, np.dtype(np.float64))
-    unreached = np.iinfo(np.int64).max if whole else np.inf
+    dtype, unreached = _kind(g)
     distance = memory.xp.full((len(source), n), unreached, dtype)
+    for first, rows in distance_rows(here, source, schedule):
+        distance[first : first + len(rows)] = rows
+    return SSSPManyResult(source, distance)
+
+
+def _kind(g: fr.Graph) -> tuple[np.dtype[Any], float]:
+    """The dtype of distances, and which is that of vertices that are not reached."""
+    assert g.weights is not None
+    if g.weights.dtype.kind in "iu":
+        return np.dtype(np.int64), int(np.iinfo(np.int64).max)
+    return np.dtype(np.float64), np.inf
+
+
+def distance_rows(
+    g: fr.Graph, source: NDArray[np.int64], schedule: fr.Schedule | None
+) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield rows of distances of an undivided graph, some at a time, and the number of the first.
+
+    Rows may be overwritten by the next ones.
+    """
     if not len(source):
-        return SSSPManyResult(source, distance)
+        return
+    n, memory = g.num_vertices, g.placement.memory
+    dtype, unreached = _kind(g)
+    far = FAR if dtype.kind == "i" else np.inf
     size = next((size for size in SIZES if size >= len(source)), SIZES[-1])
     p = fr.Problem(
-        here,
+        g,
         distance=fr.vertex(dtype, far, shape=size),
         offer=fr.vertex(dtype, shape=size),
         sources=fr.scalar("int64", size),
         now=fr.scalar("int64"),
         rows=fr.scalar("int64"),
-        limit=fr.scalar("int64", 2**62 if here.placement.massively_parallel else n * min(AGAIN * size, MOST)),
+        limit=fr.scalar("int64", 2**62 if g.placement.massively_parallel else n * min(AGAIN * size, MOST)),
     )
     for first in range(0, len(source), size):
         group = source[first : first + size]
         p.distance[:] = far
         p.distance[memory.moved(group), memory.moved(np.arange(len(group)))] = 0
         p.rows = 0
-        SSSPMany(p, schedule).run(fr.Frontier(here, np.unique(group)))
+        SSSPMany(p, schedule).run(fr.Frontier(g, np.unique(group)))
         if p.rows > p.limit:
-            distances_from_each(here, source[first:], distance[first:], unreached, schedule)
-            break
+            for rows in distances_from_each(g, source[first:], dtype, unreached, schedule):
+                yield first, rows
+                first += len(rows)
+            return
         found = p.distance.T[: len(group)]
-        distance[first : first + size] = memory.xp.where(found < far, found, distance[first : first + size])
-    return SSSPManyResult(source, distance)
+        yield first, memory.xp.where(found < far, found, unreached)

@@ -29,6 +29,30 @@ def test_many_graphs(backend: Backend) -> None:
         check(backend(g))
 
 
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_by_weights(backend: Backend, dtype: str) -> None:
+    count, largest = (12, 60) if backend.name != "python" else (4, 12)
+    for g in random_graphs(count, seed=173, min_vertices=3, max_vertices=largest, weights=dtype, parallel=True):
+        other, n = oracles.networkx_graph(g), range(g.num_vertices)
+        near, inverse = (f(other, distance="weight") for f in (nx.closeness_centrality, nx.harmonic_centrality))
+        found = fr.closeness(backend(g), weighted=True)
+        close(found.centrality, [near[v] for v in n], rtol=1e-12)
+        close(fr.harmonic(backend(g), weighted=True).centrality, [inverse[v] for v in n], rtol=1e-12)
+        some = nx.harmonic_centrality(other, distance="weight", sources=[2, 0])
+        close(fr.harmonic(backend(g), weighted=True, sources=[2, 0]).centrality, [some[v] for v in n], rtol=1e-12)
+
+
+def test_weights_of_zero_and_none() -> None:
+    g = fr.from_edges([0, 1], [1, 2], [0, 0], num_vertices=5).to("python")
+    for function in (fr.closeness, fr.harmonic):
+        assert function(g, weighted=True).centrality.tolist() == [0] * 5
+        assert len(function(fr.from_edges([], [], np.zeros(0), num_vertices=0), weighted=True).centrality) == 0
+        with pytest.raises(GraphError, match="weighted=True, but the graph has no weights"):
+            function(fr.path(3), weighted=True)
+        with pytest.raises(fr.NegativeWeightError):
+            function(fr.from_edges([0], [1], [-1]), weighted=True)
+
+
 def test_several_workers(compiled: Backend) -> None:
     with workers(3):
         for g in random_graphs(6, seed=172, max_vertices=200, weights=None):

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from compare import equal, workers
+from compare import close, equal, workers
 from conftest import Backend
 from strategies import random_graphs
 
@@ -33,6 +33,28 @@ def test_many_graphs(backend: Backend) -> None:
     count, largest = (25, 150) if backend.name != "python" else (6, 30)
     for g in random_graphs(count, seed=181, max_vertices=largest, weights=None, parallel=True):
         check(backend(g))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_by_weights(backend: Backend, dtype: str) -> None:
+    count, largest = (12, 60) if backend.name != "python" else (4, 12)
+    for g in random_graphs(count, seed=183, min_vertices=1, max_vertices=largest, weights=dtype, parallel=True):
+        other = oracles.networkx_graph(g)
+        lengths = [nx.single_source_dijkstra_path_length(other, v) for v in range(g.num_vertices)]
+        result, ends = fr.eccentricity(backend(g), weighted=True), fr.diameter(backend(g), weighted=True)
+        close(result.eccentricity, [max(each.values()) for each in lengths], rtol=1e-12)
+        assert result.diameter == pytest.approx(ends.diameter, rel=1e-12)
+        assert lengths[ends.source][ends.target] == pytest.approx(ends.diameter, rel=1e-12)
+        assert isinstance(ends.diameter, int if dtype == "int32" else float)
+        assert type(result.radius) is type(ends.diameter)
+
+
+def test_weights_that_are_refused() -> None:
+    for function in (fr.eccentricity, fr.diameter):
+        with pytest.raises(fr.GraphError, match="weighted=True, but the graph has no weights"):
+            function(fr.path(3), weighted=True)
+        with pytest.raises(fr.NegativeWeightError):
+            function(fr.from_edges([0], [1], [-1]), weighted=True)
 
 
 def test_several_workers(compiled: Backend) -> None:
