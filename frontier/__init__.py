@@ -33,8 +33,8 @@ _NAMES = {
     "frontier.batched_sources": "BatchedSources",
     "frontier.errors": (
         "BackendUnavailableError DeviceLostError DeviceMemoryError FrontierError FrontierWarning "
-        "FrontierMemoryError FunctorError GraphError NegativeWeightError NotConvergedError RunTimeoutError "
-        "VerificationError"
+        "FrontierMemoryError FunctorError GraphError NegativeCycleError NegativeWeightError NotConvergedError "
+        "RunTimeoutError VerificationError"
     ),
     "frontier.program.frontiers": "Frontier",
     "frontier.functors.functor": "function",
@@ -93,6 +93,9 @@ _NAMES = {
     "frontier.primitives.transitive_closure": "transitive_closure",
     "frontier.primitives.bfs_many": "bfs_many",
     "frontier.primitives.sssp_many": "sssp_many",
+    "frontier.primitives.predecessors": "predecessors",
+    "frontier.primitives.bellman_ford": "bellman_ford",
+    "frontier.primitives.johnson": "johnson",
     "frontier.primitives.closeness": "closeness",
     "frontier.primitives.harmonic": "harmonic",
     "frontier.primitives.diameter": "diameter",

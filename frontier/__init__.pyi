@@ -22,6 +22,7 @@ from frontier.errors import (
     FrontierWarning as FrontierWarning,
     FunctorError as FunctorError,
     GraphError as GraphError,
+    NegativeCycleError as NegativeCycleError,
     NegativeWeightError as NegativeWeightError,
     NotConvergedError as NotConvergedError,
     RunTimeoutError as RunTimeoutError,
@@ -161,6 +162,9 @@ from frontier.primitives.articulation_points import (
 from frontier.primitives.bc import (
     betweenness as betweenness,
 )
+from frontier.primitives.bellman_ford import (
+    bellman_ford as bellman_ford,
+)
 from frontier.primitives.bfs import (
     bfs as bfs,
 )
@@ -215,6 +219,9 @@ from frontier.primitives.hits import (
 from frontier.primitives.jaccard import (
     jaccard as jaccard,
 )
+from frontier.primitives.johnson import (
+    johnson as johnson,
+)
 from frontier.primitives.k_truss import (
     k_truss as k_truss,
 )
@@ -259,6 +266,9 @@ from frontier.primitives.pagerank import (
 )
 from frontier.primitives.personalized import (
     personalized_pagerank as personalized_pagerank,
+)
+from frontier.primitives.predecessors import (
+    predecessors as predecessors,
 )
 from frontier.primitives.salsa import (
     salsa as salsa,

@@ -19,6 +19,7 @@ __all__ = [
     "FrontierWarning",
     "FunctorError",
     "GraphError",
+    "NegativeCycleError",
     "NegativeWeightError",
     "NotConvergedError",
     "RunTimeoutError",
@@ -82,6 +83,20 @@ class DeviceLostError(FrontierError, RuntimeError):
 
 class NegativeWeightError(GraphError):
     """An edge weight is negative, and the algorithm needs weights that are not."""
+
+
+class NegativeCycleError(GraphError):
+    """There is a cycle of negative weight, so that no path is a shortest one.
+
+    Attributes
+    ----------
+    cycle : list
+        Its vertices (labels, if the graph has labels), in the direction of edges; the last is the first again.
+    """
+
+    def __init__(self, message: str, cycle: list[Any] | None = None) -> None:
+        super().__init__(message)
+        self.cycle = [] if cycle is None else cycle
 
 
 class NotConvergedError(FrontierError):

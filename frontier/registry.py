@@ -57,6 +57,8 @@ class Argument:
         The texts that are allowed.
     keyword : str, optional
         Name of the keyword argument; by default that of the flag, ``max_iterations``.
+    vertex : bool
+        The text is the label or id of a vertex, with ``type=str``.
 
     Notes
     -----
@@ -68,6 +70,7 @@ class Argument:
     type: Callable[[str], Any] = float
     choices: tuple[str, ...] | None = None
     keyword: str = ""
+    vertex: bool = False
 
     @property
     def name(self) -> str:

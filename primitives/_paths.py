@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from frontier.errors import GraphError
 from frontier.graph.labels import VertexNames
+from frontier.graph.several import is_several, vertex_ids
 from frontier.memory.arrays import to_host
 
-__all__ = ["path_of_ids", "path_to"]
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+
+__all__ = ["path_of_ids", "path_to", "several", "sources_of"]
 
 
 def path_to(parent: NDArray[Any], vertex: Any, names: VertexNames) -> list[Any]:
@@ -26,3 +32,19 @@ def path_of_ids(parent: NDArray[Any], vertex: int) -> list[int]:
     while parent[path[-1]] != path[-1]:
         path.append(int(parent[path[-1]]))
     return path[::-1]
+
+
+def several(g: Graph, source: Any) -> bool:
+    """Whether a source is several vertices; a tuple may be a label."""
+    return is_several(source) and not (isinstance(source, tuple) and g.labels is not None and source in g.names)
+
+
+def sources_of(g: Graph, source: Any) -> tuple[int | NDArray[np.int64], NDArray[np.int64]]:
+    """Return one or several sources as a result has them: an id, or an array of ids; and always as a sorted array."""
+    if not several(g, source):
+        one = g.vertex_id(source)
+        return one, np.array([one])
+    ids = vertex_ids(g, source, "source")
+    if not len(ids):
+        raise GraphError("source holds no vertex")
+    return ids, np.unique(ids)

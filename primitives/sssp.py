@@ -2,13 +2,14 @@
 
 ``SSSP`` is a loop of one Advance that processes near vertices first; see :mod:`frontier.operators.order.loops`. Parents
 are found afterwards, from the distances. Only if distances are float32 and no weight is 0, they share a word with the
-distance and are found by the search itself.
+distance and are found by the search itself. Searches from several sources, within a distance or to a target have
+programs of their own, in ``primitives/_limited_paths.py``.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,15 +18,18 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.primitives import _packed
+from frontier.primitives import _limited_paths, _packed
 from frontier.primitives._arguments import check_lengths, check_number
+from frontier.primitives._limited_paths import SSSPTo, SSSPWithin
 from frontier.primitives._parents import Parents, PushedParents
-from frontier.primitives._paths import path_to
+from frontier.primitives._paths import path_of_ids, path_to, several, sources_of
 from frontier.program.problem import Field
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, primitive
 
-__all__ = ["SSSP", "Parents", "PushedParents", "SSSPResult", "relax", "sssp", "sssp_problem"]
+__all__ = [
+    "SSSP", "Parents", "PushedParents", "SSSPResult", "SSSPTo", "SSSPWithin", "relax", "sssp", "sssp_problem",
+]  # fmt: skip
 
 
 def relax(p, src, dst, weight):
@@ -103,26 +107,42 @@ class SSSPResult(fr.Result, columns=("distance", "parent"), ids=("parent",)):
 
     Attributes
     ----------
-    source : int
-        Vertex id.
+    source : int, or ndarray of int64, shape (k,)
+        Vertex id, or the ids of several sources.
     distance : ndarray of float64, int64 or float32, shape (n,)
-        Length of a shortest path from the source; inf (for integers, the maximum of int64) if there is none.
+        Length of a shortest path from the (nearest) source; inf (for integers, the maximum of int64) if there is none.
     parent : ndarray of shape (n,), or None
-        The vertex before v on such a path; -1 if there is none. The source is its own parent.
+        The vertex before v on such a path; -1 if there is none. A source is its own parent.
+    target : int, optional
+        Id of the vertex at which the search has stopped, or tried to.
+    cutoff : int or float, optional
+        The distance to which the search went: what is farther is unreached. None: it went as far as there are edges.
     """
 
-    source: int
+    source: int | NDArray[Any]
     distance: NDArray[Any]
     parent: NDArray[Any] | None
+    target: int | None = None
+    cutoff: float | None = None
+
+    @property
+    def path(self) -> list[Any]:
+        """The vertices of a shortest path to ``target``, as :meth:`path_to` returns them."""
+        if self.target is None:
+            raise GraphError("there is no target: call fr.sssp with target=, or path_to(vertex)")
+        return self.names.of(path_of_ids(self._parents(), self.target))
 
     def path_to(self, vertex: Any) -> list[Any]:
-        """Return the vertices of a shortest path from the source to a vertex; empty if there is none.
+        """Return the vertices of a shortest path from the (nearest) source to a vertex; empty if there is none.
 
         If the graph has labels, ``vertex`` is one, and the result consists of them. Otherwise they are ids.
         """
+        return path_to(self._parents(), vertex, self.names)
+
+    def _parents(self) -> NDArray[Any]:
         if self.parent is None:
             raise GraphError("there are no parents: call fr.sssp with parents=True")
-        return path_to(self.parent, vertex, self.names)
+        return self.parent
 
 
 def _plan(g: fr.Graph) -> Plan:
@@ -132,12 +152,15 @@ def _plan(g: fr.Graph) -> Plan:
 def _facts(g: fr.Graph, result: SSSPResult) -> dict[str, Any]:
     top = np.iinfo(np.int64).max if result.distance.dtype.kind == "i" else np.inf
     reached = result.distance < top
-    return {
+    found = {
         "source": result.source,
         "reached": int(np.count_nonzero(reached)),
         "farthest": result.distance[reached].max().item(),
         "slots": int(g.out_degree[reached].sum()),
     }
+    if result.target is None or result.parent is None:
+        return found
+    return {**found, "path": result.path or "no path"}
 
 
 @primitive(
@@ -145,6 +168,8 @@ def _facts(g: fr.Graph, result: SSSPResult) -> dict[str, Any]:
     arguments=(
         Argument("--delta", "how far the limit moves on at a time (default: from the weights)"),
         Argument("--parents", "find the tree too (default: yes)", type=bool),
+        Argument("--cutoff", "the greatest distance to go to (default: any)"),
+        Argument("--target", "label or id of a vertex at which to stop", type=str, vertex=True),
     ),
     verify="sssp", report=_facts, takes_source=True, needs_weights=True,
     memory=_plan,
@@ -153,19 +178,25 @@ def sssp(
     g: fr.Graph,
     source: Any,
     *,
+    target: Any = None,
+    cutoff: float | None = None,
     delta: float | None = None,
     parents: bool = True,
     dtype: Any = None,
     schedule: fr.Schedule | None = None,
 ) -> SSSPResult:
-    """Shortest paths from one vertex, by the weights of the edges.
+    """Shortest paths from one vertex, or from several at once, by the weights of the edges.
 
     Parameters
     ----------
     g : Graph
         With weights that are not negative.
-    source : int or label
-        The vertex to start from; a label if the graph has labels.
+    source : int or label, or sequence of vertices, Frontier or mask
+        The vertex to start from; a label if the graph has labels. Of several, distances are those from the nearest.
+    target : int or label, optional
+        Stop when a shortest path to this vertex is known. Vertices that are farther stay unreached.
+    cutoff : float, optional
+        Go no farther than this distance.
     delta : float, optional
         The delta of delta-stepping: the range of distances processed together, in units of the weights. It changes the
         time, not the result. By default it is computed from the graph and adapted during the run.
@@ -180,25 +211,40 @@ def sssp(
     -------
     SSSPResult
         With integer weights, distances are int64 and exact. Otherwise they are float64, unless ``dtype`` is float32.
+        With a target, its ``path`` holds the vertices of a shortest path.
 
     Raises
     ------
     GraphError
-        If the source does not exist, the graph has no weights, or ``dtype`` does not fit them.
+        If a source or the target does not exist, there is no source, the graph has no weights, ``dtype`` does not fit
+        them, or ``cutoff`` is negative.
     NegativeWeightError
         If a weight is negative.
 
     Notes
     -----
     The work depends on ``delta``: with a small one it is close to that of Dijkstra's algorithm, with a large one close
-    to that of the Bellman-Ford algorithm.
+    to that of the Bellman-Ford algorithm. All shortest paths: :func:`frontier.predecessors`. Negative weights:
+    :func:`frontier.bellman_ford`.
+
+    Examples
+    --------
+    >>> g = fr.from_edges(["ann", "ann", "cid"], ["bob", "cid", "bob"], [5, 1, 2])
+    >>> fr.sssp(g, "ann", target="bob").path
+    ['ann', 'cid', 'bob']
+    >>> fr.sssp(g, ["ann", "bob"], cutoff=1).path_to("cid")
+    ['ann', 'cid']
     """
-    start = g.vertex_id(source)
+    limited = target is not None or cutoff is not None or several(g, source)
+    start = 0 if limited else g.vertex_id(source)
     if g.weights is None:
         raise GraphError("shortest paths need weights, and the graph has none; for numbers of edges use fr.bfs")
     check_lengths(g)
     if delta is not None:
         delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
+    if limited:
+        found = _limited(g, source, target, cutoff, delta, dtype, schedule)
+        return found if parents else replace(found, parent=None)
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
         p = _with_words(g, start, dtype)
         _search(True, delta)(p, schedule).run()
@@ -216,6 +262,23 @@ def sssp(
         if parents:
             _find_parents(p, schedule)
     return SSSPResult(start, p.distance, p.parent if parents else None)
+
+
+def _limited(
+    g: fr.Graph, source: Any, target: Any, cutoff: Any, delta: float | None, dtype: Any, schedule: fr.Schedule | None
+) -> SSSPResult:
+    """Search from several sources, or not everywhere."""
+    given, starts = sources_of(g, source)
+    end = None if target is None else g.vertex_id(target)
+    lengths = _dtype(g, dtype)
+    limit: float | None = None
+    if cutoff is not None:
+        limit = check_number("cutoff", cutoff, lambda x: x >= 0, "it must not be negative")
+        if lengths.kind == "i":
+            limit = int(min(cutoff, 2**62))  # lengths of paths are less
+    fields = _fields(lengths, g.id_dtype, 0)
+    distance, parent, limit = _limited_paths.search(g, starts, end, limit, fields, delta, schedule)
+    return SSSPResult(given, distance, parent, end, limit)
 
 
 def _with_words(g: fr.Graph, start: int, dtype: Any) -> fr.Problem:

@@ -18,6 +18,8 @@ WEIGHTED = fr.karate(weights=(1, 9), seed=1)
 TAKERS: list[Callable[[fr.Graph, Any], Any]] = [
     lambda g, given: fr.bfs_many(g, given).source,
     lambda g, given: fr.sssp_many(g, given).source,
+    lambda g, given: fr.bfs(g.to("python"), given).source,
+    lambda g, given: fr.sssp(g.to("python"), given).source,
     lambda g, given: fr.transitive_closure(g, sources=given).sources,
     lambda g, given: fr.betweenness(g, given).sources,
     lambda g, given: fr.random_walks(g, given, length=0).path[:, 0],

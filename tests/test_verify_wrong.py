@@ -68,7 +68,10 @@ WHEEL_COMMUNITIES = communities_result(wheel(), [0, 0, 0, 0, 0, 1, 1])
         ({"source": 7}, ["source is 7, which is not a vertex: vertices are 0 to 6"]),
         ({"source": -1}, ["source is -1"]),
         ({"source": 0.0}, ["source is 0.0, expected one integer"]),
-        ({"source": [0, 1]}, ["source is an array of shape (2,)"]),
+        ({"source": [[0, 1]]}, ["source has shape (1, 2)", "expected a list of vertex ids"]),
+        ({"source": []}, ["source holds no vertex"]),
+        ({"source": [0, 1]}, ["but it is the source and must have 0"]),
+        ({"max_depth": 0}, ["but the search went to 0 only"]),
     ],
 )
 def test_wrong_bfs_fails(fields: dict[str, Any], words: list[str]) -> None:

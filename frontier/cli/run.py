@@ -228,7 +228,7 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
 
     entry = this.entry
     positional = _source(this.graph, entry, arguments)
-    options = options_of(entry, arguments)
+    options = options_of(entry, arguments, this.graph)
     with frontier.trace() if arguments.trace else contextlib.nullcontext() as this.trace:
         watch = Stopwatch()
         with Task(entry.name):
@@ -244,7 +244,7 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
 
 def call(entry: PrimitiveEntry, graph: Graph, arguments: argparse.Namespace) -> Any:
     """Call a primitive with the source and the options given: its result."""
-    return entry.function(graph, *_source(graph, entry, arguments), **options_of(entry, arguments))
+    return entry.function(graph, *_source(graph, entry, arguments), **options_of(entry, arguments, graph))
 
 
 def _source(graph: Graph, entry: PrimitiveEntry, arguments: argparse.Namespace) -> list[Any]:
@@ -255,10 +255,14 @@ def _source(graph: Graph, entry: PrimitiveEntry, arguments: argparse.Namespace) 
     return [source if graph.labels is None else graph.labels[source]]
 
 
-def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str, Any]:
+def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace, graph: Graph) -> dict[str, Any]:
     """The keyword arguments for the primitive: those given, and the seed if it takes one."""
     given = vars(arguments)
     options = {x.name: given[x.name] for x in entry.arguments if x.name in given}
+    for x in entry.arguments:
+        if x.vertex and x.name in options:
+            found = graph.names.find_text(options[x.name])
+            options[x.name] = found if graph.labels is None else graph.labels[found]
     if given.get("output") or given.get("top") or given.get("plot"):
         options = {**entry.to_write, **options}
     if "seed" in inspect.signature(entry.function).parameters:

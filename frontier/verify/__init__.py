@@ -15,7 +15,7 @@ from frontier.verify.centrality import betweenness
 from frontier.verify.communities import communities, leiden
 from frontier.verify.components import connected_components
 from frontier.verify.edge_centrality import edge_betweenness
-from frontier.verify.paths import bfs, sssp
+from frontier.verify.paths import bellman_ford, bfs, johnson, sssp
 from frontier.verify.ranks import pagerank
 from frontier.verify.report import Check, Report
 
@@ -27,12 +27,14 @@ __all__ = [
     "Check",
     "Report",
     "bc",
+    "bellman_ford",
     "betweenness",
     "bfs",
     "cc",
     "communities",
     "connected_components",
     "edge_betweenness",
+    "johnson",
     "leiden",
     "louvain",
     "pagerank",

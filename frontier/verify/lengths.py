@@ -21,6 +21,12 @@ Where they do not, at weights of zero or nearly so, vertices could support each 
 with parents these are followed to their end, without parents support is spread forward from what is
 known to be supported.
 
+With several sources, d(v) is the length from the nearest; each has 0 and is its own parent. With a limit, properties 1
+to 3 hold for what is no farther, and all else is unreached: an edge is left to relax only if it ends within the limit.
+
+With negative weights, edges of a circle may fall and rise by turns, so that none counts as rising; and a circle of
+negative length always has an edge that can be relaxed.
+
 A BFS level is a shortest path's length where each edge has weight 1.
 """
 
@@ -32,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontier.verify.edges import edge_blocks, edge_name, expand, one, spread
-from frontier.verify.report import Checks, fail, field, source_vertex, vertex_field
+from frontier.verify.report import Checks, fail, field, source_vertices, vertex_field
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -56,10 +62,15 @@ class Lengths:
         length: NDArray[Any],
         weights: NDArray[Any] | None,
         tolerance: float,
+        limit: float | None = None,
+        signed: bool = False,
     ) -> None:
         n = g.num_vertices
         self.g = g
-        self.source = source_vertex(result, n)
+        self.sources = source_vertices(result, n)
+        self.limit = limit
+        self.signed = signed  # weights may be negative
+        self.scale = _scale(g) if signed else 0.0
         self.name = name
         self.shown = shown
         self.length = length
@@ -71,15 +82,19 @@ class Lengths:
         if field(result, "parent") is not None:
             self.parent = vertex_field(result, "parent", n, "iu")
         self.supported = np.zeros(n, dtype=np.bool_)
-        self.supported[self.source] = True
+        self.supported[self.sources] = True
         # Edges that could support but do not rise, where there are no parents.
         self.flat: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
     def check(self, checks: Checks) -> None:
         """Check all properties."""
         checks.begin(f"the source has {self.name} 0")
-        if self.length[self.source] != 0:
-            fail(f"{self._at(self.source)}, but it is the source and must have 0")
+        wrong = self.sources[self.length[self.sources] != 0]
+        if len(wrong):
+            fail(f"{self._at(int(wrong[0]))}, but it is the source and must have 0")
+        if self.limit is not None:
+            checks.begin("nothing is reached beyond the limit")
+            self._check_limit(self.limit)
         if self.parent is not None:
             checks.begin("the source is its own parent, unreached vertices have none")
             self._check_parent_ids(self.parent)
@@ -96,6 +111,12 @@ class Lengths:
             checks.begin("parents lead back to the source")
             self._check_acyclic(self.parent)
 
+    def _check_limit(self, limit: float) -> None:
+        slack = len(self.ids) * self.tolerance * limit  # of all edges of a path
+        (beyond,) = np.nonzero((self.length != self.far) & (self.length > limit + slack))
+        if len(beyond):
+            fail(f"{self._at(int(beyond[0]))}, but the search went to {limit} only")
+
     def _at(self, v: int) -> str:
         return f"{self.name}[{v}] is {self.shown[v]}"
 
@@ -107,7 +128,8 @@ class Lengths:
         total: NDArray[Any]
         if lengths.dtype.kind == "i" and weights.dtype.kind in "iu":
             total = lengths + weights.astype(np.int64, copy=False)
-            total[total < lengths] = self.far  # past int64: longer than anything
+            if not self.signed:
+                total[total < lengths] = self.far  # past int64: longer than anything
             return total
         with np.errstate(over="ignore"):  # infinitely long, then
             total = lengths + weights
@@ -115,6 +137,8 @@ class Lengths:
 
     def _rises(self, here: NDArray[Any], there: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which edges that support their far end rise: see the head of this module."""
+        if self.signed:
+            return np.zeros(len(there), np.bool_)
         if self.tolerance:
             there = there * (1 - 2 * len(self.ids) * self.tolerance)
         rising: NDArray[np.bool_] = here < there
@@ -122,8 +146,9 @@ class Lengths:
 
     def _check_parent_ids(self, parent: NDArray[Any]) -> None:
         n = len(parent)
-        if parent[self.source] != self.source:
-            s = self.source
+        others = self.sources[parent[self.sources] != self.sources]
+        if len(others):
+            s = int(others[0])
             fail(f"parent[{s}] is {parent[s]}, but the source is its own parent")
         reached = self.length != self.far
         wrong = np.where(reached, (parent < 0) | (parent >= n), parent != -1)
@@ -141,8 +166,11 @@ class Lengths:
         past = self._past(here, slots)
         counts = here != self.far
         with np.errstate(invalid="ignore"):  # inf - inf, where nothing is reached
-            slack = self.tolerance * past if self.tolerance else 0
+            size = abs(past) + abs(here) + self.scale if self.signed else past
+            slack = self.tolerance * size if self.tolerance else 0
             lower = (there > past + slack) & counts
+            if self.limit is not None:
+                lower &= past + slack * len(self.ids) <= self.limit
             tight_mask = (there >= past - slack) & counts
         if lower.any():
             self._fail_edge(slots.start + int(np.argmax(lower)))
@@ -200,7 +228,7 @@ class Lengths:
         (open_,) = np.nonzero(self.length != self.far)
         flat = np.zeros(len(parent), dtype=np.bool_)
         flat[open_] = ~self._rises(self.length[parent[open_]], self.length[open_])
-        flat[self.source] = False
+        flat[self.sources] = False
         hop = self.ids.copy()
         (open_,) = np.nonzero(flat)
         hop[open_] = parent[open_]
@@ -211,5 +239,11 @@ class Lengths:
             v = int(hop[open_[0]])
             fail(
                 f"the parents form a cycle through vertex {v} (parent[{v}] is {parent[v]}, "
-                f"{self._at(v)}) and never reach the source {self.source}",
+                f"{self._at(v)}) and never reach the source {', '.join(map(str, self.sources[:3].tolist()))}",
             )
+
+
+def _scale(g: Graph) -> float:
+    """The greatest weight, whatever its sign; 0 if it is infinite."""
+    greatest = max(abs(float(g.min_weight)), abs(float(g.max_weight))) if g.num_slots and g.weights is not None else 0.0
+    return greatest if np.isfinite(greatest) else 0.0

@@ -5,23 +5,27 @@ What is checked, and why it is enough, is said in :mod:`frontier.verify.lengths`
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.errors import GraphError, NegativeWeightError
+from frontier.errors import GraphError, NegativeWeightError, VerificationError
 from frontier.graph.moving import on_host
 from frontier.verify.edges import lightest
 from frontier.verify.lengths import Lengths
-from frontier.verify.report import Checks, Report, examine, fail, vertex_field
+from frontier.verify.report import Checks, Report, examine, fail, matrix_field, number_field, vertex_field, vertex_list
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["bfs", "sssp"]
+__all__ = ["bellman_ford", "bfs", "johnson", "sssp"]
 
 ROUNDINGS = 64
 """Default tolerance of float distances, in units of the dtype's relative precision."""
+
+JOHNSON = 1e-10
+"""The same of distances by potentials."""
 
 
 def bfs(g: Graph, result: Any) -> Report:
@@ -32,8 +36,8 @@ def bfs(g: Graph, result: Any) -> Report:
     g : Graph
         n vertices, m edges.
     result : BFSResult
-        ``source``; ``level`` (n,) integers, -1 for unreached; ``parent`` (n,) integers or None, -1
-        for unreached, the source its own.
+        ``source``, a vertex or a list of them; ``level`` (n,) integers, -1 for unreached; ``parent`` (n,) integers or
+        None, -1 for unreached, the source its own. If it has a ``max_depth``, vertices that are farther are unreached.
 
     Returns
     -------
@@ -58,7 +62,14 @@ def _bfs(g: Graph, result: Any, checks: Checks) -> None:
         fail(f"level[{v}] is {level[v]}, expected -1 (unreached) to {n - 1}")
     far = np.iinfo(np.int64).max
     length = np.where(level < 0, far, level.astype(np.int64))
-    Lengths(g, result, "level", level, length, weights=None, tolerance=0.0).check(checks)
+    limit = _limit(result, "max_depth")
+    Lengths(g, result, "level", level, length, weights=None, tolerance=0.0, limit=limit).check(checks)
+
+
+def _limit(result: Any, name: str) -> float | None:
+    """How far a search went, None if it was not limited."""
+    limit: float | None = getattr(result, name, None)
+    return None if limit is None or number_field(result, name) == np.inf else limit
 
 
 def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
@@ -69,8 +80,9 @@ def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
     g : Graph
         n vertices, m edges with weights >= 0; without weights each edge counts 1.
     result : SSSPResult
-        ``source``; ``distance`` (n,) floats, inf for unreached, or integers, the dtype's maximum for
-        unreached; ``parent`` (n,) integers or None, -1 for unreached, the source its own.
+        ``source``, a vertex or a list of them; ``distance`` (n,) floats, inf for unreached, or integers, the dtype's
+        maximum for unreached; ``parent`` (n,) integers or None, -1 for unreached, the source its own. If it has a
+        ``cutoff``, vertices that are farther are unreached.
     tolerance : float, optional
         How far, relative to itself, a float distance may be from another distance plus the weight
         of one edge. Default: 64 roundings, 1.4e-14 for float64 and 7.6e-6 for float32. Integer
@@ -101,8 +113,7 @@ def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
         raise NegativeWeightError(
             f"sssp: {lightest(on_host(g))}; shortest paths are verified for weights >= 0 only"
         )
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise GraphError(f"tolerance must be from 0 to below 1, not {tolerance!r}")
+    _check_tolerance(tolerance)
 
     def properties(g: Graph, result: Any, checks: Checks) -> None:
         _sssp(g, result, checks, tolerance)
@@ -112,12 +123,17 @@ def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
 
 def _sssp(g: Graph, result: Any, checks: Checks, tolerance: float | None) -> None:
     distance = vertex_field(result, "distance", g.num_vertices)
-    if distance.dtype.kind == "u":
-        fail(f"distance has dtype {distance.dtype}, expected floats or signed integers")
     wrong = distance < 0
     if wrong.any():
         v = int(np.argmax(wrong))
         fail(f"distance[{v}] is {distance[v]}, less than 0")
+    _lengths(g, result, distance, tolerance, limit=_limit(result, "cutoff")).check(checks)
+
+
+def _lengths(g: Graph, result: Any, distance: Any, tolerance: float | None, **options: Any) -> Lengths:
+    """Distances by weights, with unreached vertices as far as can be."""
+    if distance.dtype.kind == "u":
+        fail(f"distance has dtype {distance.dtype}, expected floats or signed integers")
     length = distance
     if distance.dtype.kind == "i":
         tolerance = 0.0
@@ -125,4 +141,87 @@ def _sssp(g: Graph, result: Any, checks: Checks, tolerance: float | None) -> Non
         length = np.where(unreached, np.iinfo(np.int64).max, distance.astype(np.int64))
     elif tolerance is None:
         tolerance = ROUNDINGS * float(np.finfo(distance.dtype).eps)
-    Lengths(g, result, "distance", distance, length, g.weights, tolerance).check(checks)
+    return Lengths(g, result, "distance", distance, length, g.weights, tolerance, **options)
+
+
+def _check_tolerance(tolerance: float | None) -> None:
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise GraphError(f"tolerance must be from 0 to below 1, not {tolerance!r}")
+
+
+def bellman_ford(g: Graph, result: Any, tolerance: float | None = None) -> Report:
+    """Check shortest paths by weights that may be negative: distances, and parents if there are any.
+
+    Parameters
+    ----------
+    g : Graph
+        n vertices, m edges with weights.
+    result : BellmanFordResult
+        As for :func:`sssp`, but with distances below 0, too.
+    tolerance : float, optional
+        As for :func:`sssp`, relative to the two distances of an edge and the greatest weight.
+
+    Returns
+    -------
+    Report
+        True if the result passed; see its ``raise_if_failed()``.
+
+    Raises
+    ------
+    GraphError
+        If the tolerance is not from 0 to below 1.
+
+    Notes
+    -----
+    The properties are those of :func:`sssp`. That no edge can be relaxed also implies that no cycle of negative weight
+    can be reached. O(n + m) time.
+    """
+    _check_tolerance(tolerance)
+
+    def properties(g: Graph, result: Any, checks: Checks) -> None:
+        distance = vertex_field(result, "distance", g.num_vertices)
+        _lengths(g, result, distance, tolerance, signed=True).check(checks)
+
+    return examine("bellman_ford", properties, g, result, ("source", "distance", "parent"))
+
+
+def johnson(g: Graph, result: Any, tolerance: float | None = None) -> Report:
+    """Check distances from many sources, by weights that may be negative: those of ``fr.johnson`` and ``fr.sssp_many``.
+
+    Parameters
+    ----------
+    g : Graph
+        n vertices, m edges with weights.
+    result : SSSPManyResult
+        ``source`` (k,) vertices; ``distance`` (k, n), a row for each of them, as for :func:`bellman_ford`.
+    tolerance : float, optional
+        As for :func:`bellman_ford`. Default: 1e-10, as potentials are rounded, too.
+
+    Returns
+    -------
+    Report
+        True if the result passed; see its ``raise_if_failed()``.
+
+    Raises
+    ------
+    GraphError
+        If the tolerance is not from 0 to below 1.
+
+    Notes
+    -----
+    O(n + m) time for each source.
+    """
+    _check_tolerance(tolerance)
+
+    def properties(g: Graph, result: Any, checks: Checks) -> None:
+        sources = vertex_list(result, "source", g.num_vertices)
+        distance = matrix_field(result, "distance", (len(sources), g.num_vertices))
+        checks.begin("each row holds the lengths of shortest paths from its source")
+        for source, row in zip(sources.tolist(), distance, strict=True):
+            one = SimpleNamespace(source=source, parent=None)
+            try:
+                _lengths(g, one, row, JOHNSON if tolerance is None else tolerance, signed=True).check(Checks())
+            except VerificationError as error:
+                fail(f"from vertex {source}: {error}")
+
+    return examine("johnson", properties, g, result, ("source", "distance"))

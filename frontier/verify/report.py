@@ -218,6 +218,18 @@ def vertex_field(result: Any, name: str, n: int, kinds: str = "iuf", of: str = "
     return values
 
 
+def matrix_field(result: Any, name: str, shape: tuple[int, int], kinds: str = "iuf") -> NDArray[Any]:
+    """Return ``result.name`` as an array of two dimensions, of a dtype kind in ``kinds``."""
+    values = _host(name, field(result, name))
+    if values.shape != shape:
+        fail(f"{name} has shape {values.shape}, expected {shape}: a row for each source, an entry for each vertex")
+    if values.dtype.kind not in kinds:
+        fail(f"{name} has dtype {values.dtype}, expected {_KINDS[kinds]}")
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        fail(f"{name} has a nan in row {int(np.argmax(np.isnan(values).any(axis=1)))}")
+    return values
+
+
 def vertex_list(result: Any, name: str, n: int) -> NDArray[np.int64]:
     """Return ``result.name``, some vertex ids or None for all, as an array of shape (k,)."""
     given = field(result, name)
@@ -264,6 +276,16 @@ def source_vertex(result: Any, n: int) -> int:
     if not 0 <= source < n:
         fail(f"source is {source}, which is not a vertex: {_valid(n)}")
     return source
+
+
+def source_vertices(result: Any, n: int) -> NDArray[np.int64]:
+    """Return ``result.source``, a vertex id or a list of them, as an array of shape (k,)."""
+    if np.ndim(field(result, "source")) == 0:
+        return np.array([source_vertex(result, n)])
+    sources = vertex_list(result, "source", n)
+    if not len(sources):
+        fail("source holds no vertex")
+    return sources
 
 
 def _valid(n: int) -> str:
