@@ -23,7 +23,7 @@ from frontier.memory.arrays import to_host
 from frontier.primitives._paths import path_to
 from frontier.registry import primitive
 
-__all__ = ["BellmanFord", "BellmanFordResult", "bellman_ford", "settled"]
+__all__ = ["BellmanFord", "BellmanFordResult", "bellman_ford"]
 
 #: After so many passes parents are searched for a cycle for the first time.
 SOON = 16

@@ -27,7 +27,7 @@ from frontier.primitives._nearest_each import distances_from_each
 from frontier.primitives._oriented import undivided
 from frontier.registry import primitive
 
-__all__ = ["SSSPMany", "SSSPManyResult", "distance_rows", "sssp_many"]
+__all__ = ["SSSPMany", "SSSPManyResult", "sssp_many"]
 
 #: Sources of a group, the least of these that is enough: rows are long enough for vectors, and stay in the cache. The
 #: length of a row is part of a program, so each is compiled once.
