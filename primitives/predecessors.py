@@ -16,6 +16,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.program.taking import at_graph
+from frontier.registry import Argument, primitive
 
 __all__ = ["PredecessorsResult", "Shortest", "ShortestByWeight", "predecessors"]
 
@@ -153,3 +154,17 @@ def _by_target(g: fr.Graph, slots: NDArray[Any], length: NDArray[Any], far: floa
     offsets = np.searchsorted(keys, np.arange(n + 1) * n)
     reached = length >= 0 if far is None else length < far
     return PredecessorsResult(offsets, (keys % max(n, 1)).astype(g.id_dtype), reached)
+
+
+@primitive(
+    "predecessors", "the vertices before each on all shortest paths",
+    arguments=(Argument("--weighted", "shortest paths by weights (default: no)", type=bool),),
+    takes_source=True,
+    report=lambda g, r: {"reached": len(r), "predecessors": len(r.predecessor)},
+)  # fmt: skip
+def _on_command_line(
+    g: fr.Graph, source: Any, *, weighted: bool = False, schedule: fr.Schedule | None = None
+) -> PredecessorsResult:
+    """Search from a vertex first."""
+    result = fr.sssp(g, source, parents=False, schedule=schedule) if weighted else fr.bfs(g, source, schedule=schedule)
+    return predecessors(g, result, schedule=schedule)

@@ -184,6 +184,10 @@ def test_ends_by_label(cli: Any, tmp_path: Path) -> None:
         ("shortest_path --source a --target 0", ["a", "b", "0"]),
         ("shortest_path --source a", ["a", "b", "0", "c"]),
         ("max_flow --source a --sink b", 1),
+        ("bfs --source a --target 0", ["a", "b", "0"]),
+        ("sssp --source a --target 0 --cutoff 5", ["a", "b", "0"]),
+        ("bfs --source a --max-depth 1", 2),
+        ("predecessors --source a --weighted", 3),
     ):
         primitive, _, options = line.partition(" ")
         said = cli(f"{primitive} {name} --labels --backend python --json {options}").json["result"]

@@ -101,15 +101,15 @@ def test_predecessors(backend: Backend) -> None:
 
 
 def test_predecessors_by_name() -> None:
-    g = fr.from_edges(["a", "a", "b", "c"], ["b", "c", "d", "d"], [1, 2, 3, 2], num_vertices=None, directed=True)
-    found = fr.predecessors(g.to("python"), fr.sssp(g.to("python"), "a"))
+    g = fr.from_edges(["a", "a", "b", "c"], ["b", "c", "d", "d"], [1, 2, 3, 2], directed=True).to("python")
+    found = fr.predecessors(g, fr.sssp(g, "a"))
     assert found["d"] == ["b", "c"]
     assert found.table()["predecessor"].tolist() == ["a", "a", "b", "c"]
-    assert fr.predecessors(g, fr.sssp(g.to("python"), "d"))["a"] == []
+    assert fr.predecessors(g, fr.sssp(g, "d"))["a"] == []
     with pytest.raises(fr.GraphError, match=r"needs the result of fr.bfs, fr.sssp or fr.bellman_ford"):
-        fr.predecessors(fr.path(9), fr.bfs(g.to("python"), "a"))
+        fr.predecessors(fr.path(9), fr.bfs(g, "a"))
     with pytest.raises(fr.GraphError, match="the graph has no weights"):
-        fr.predecessors(g.with_weights(None), fr.sssp(g.to("python"), "a"))
+        fr.predecessors(g.with_weights(None), fr.sssp(g, "a"))
 
 
 def test_names() -> None:

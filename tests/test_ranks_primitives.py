@@ -92,6 +92,7 @@ ALL = """
         "cc": fr.connected_components, "scc": fr.strongly_connected_components,
         "katz": lambda g: fr.katz(g, alpha=0.01), "max_flow": lambda g: fr.max_flow(g, 0, 3),
         "bellman_ford": lambda g: fr.bellman_ford(g, 0), "johnson": lambda g: fr.johnson(g, [0, 3]),
+        "predecessors": lambda g: fr.predecessors(g, fr.bfs(g, 0)),
         "shortest_path": lambda g: fr.shortest_path(g, 0, 3), "who_to_follow": lambda g: fr.who_to_follow(g, 0),
         "personalized_pagerank": lambda g: fr.personalized_pagerank(g, [0]),
         "random_walks": lambda g: fr.random_walks(g, length=5),
