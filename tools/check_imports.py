@@ -18,11 +18,11 @@ from pathlib import Path
 LAYERS = {
     "base": (
         "errors html tables environment forks checkout launch_watch launched regular_files leftovers atomic_write "
-        "tracing plugins"
+        "tracing plugins progress"
     ),
     "functors": "functors",
     "machine": "memory native",
-    "graph": "graph results generators partitions",
+    "graph": "graph plot results generators partitions",
     "program": "program",
     "lowering": "lowering",
     "backends": (
