@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.graph.build_arrays import counts
 from frontier.memory.arrays import namespace_of
 from frontier.primitives._arguments import check_weights
 from frontier.primitives._oriented import SLOT, Oriented, at_hand, oriented, simple
@@ -249,14 +250,14 @@ def _worth(arcs: fr.Graph) -> tuple[fr.Graph, Any]:
     """Return the graph without directions and loops, weighted by what edges are worth, and the pairs at each vertex."""
     xp, n = namespace_of(arcs.offsets), arcs.num_vertices
     most = float(arcs.max_weight or 0) if arcs.weights is not None and arcs.num_slots else 0.0
-    worth = xp.ones(arcs.num_slots) if arcs.weights is None else xp.cbrt(arcs.weights / (most or 1.0))
+    worth = xp.ones(arcs.num_slots) if arcs.weights is None else (arcs.weights / (most or 1.0)) ** (1 / 3)
     proper = xp.flatnonzero(arcs.sources != arcs.targets if arcs.directed else arcs.sources < arcs.targets)
     src, dst = arcs.sources[proper], arcs.targets[proper]
     plain = fr.from_edges(src, dst, worth[proper], num_vertices=n, duplicates="sum")
     if not arcs.directed:
         return plain, _ordered_pairs(plain.out_degree) // 2
     # Of all pairs of edges at v, those are no pairs of two neighbours that lead to one and back.
-    ends = xp.bincount(src, minlength=n) + xp.bincount(dst, minlength=n)
+    ends = counts(xp, src, n, np.int64) + counts(xp, dst, n, np.int64)
     return plain, _ordered_pairs(ends) - 2 * (ends - plain.out_degree)
 
 

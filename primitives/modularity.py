@@ -80,7 +80,9 @@ def directed(h: fr.Graph, resolution: float) -> float:
     assert h.out_weight is not None
     memory, loops = h.placement.memory, namespace_of(h.sources).flatnonzero(h.sources == h.targets)
     inside = float(memory.moved(h.weights[loops]).astype(np.float64).sum())
-    entering = memory.xp.bincount(memory.moved(h.targets), memory.moved(h.weights), minlength=h.num_vertices)
+    entering = memory.xp.bincount(
+        memory.moved(h.targets), weights=memory.moved(h.weights), minlength=h.num_vertices
+    )
     total = float(h.out_weight.sum())
     if total == 0:
         return 0.0

@@ -102,7 +102,8 @@ def _squares(g: fr.Graph) -> tuple[Any, Any]:
         edge = xp.searchsorted(ends[: last + 1], way, side="right") - 1
         v, x = g.sources[edge].astype(np.int64), g.targets[offsets[g.targets[edge]] + way - ends[edge]]
         pair, ways = xp.unique((v * n + x)[v != x], return_counts=True)
-        each = xp.bincount(pair // n - low, weights=ways * (ways - 1) / 2, minlength=high - low)
-        found[low:high] = xp.rint(each).astype(np.int64)
+        if len(pair):
+            each = xp.bincount(pair // n - low, weights=ways * (ways - 1) / 2, minlength=high - low)
+            found[low:high] = xp.rint(each).astype(np.int64)
         low = high
     return found, upto[1:] - upto[:-1]
