@@ -96,3 +96,8 @@ def test_parts() -> None:
     expected = fr.clustering(g, method="fagiolo", weighted=True).coefficient
     close(fr.clustering(g.to("ranks:2"), method="fagiolo", weighted=True).coefficient, expected)
     close(fr.square_clustering(g.to("ranks:2")).coefficient, fr.square_clustering(g).coefficient)
+
+
+def test_squares_on_a_gpu(cuda: Backend) -> None:
+    for g in some(False, 10):
+        check_squares(g, cuda(g))

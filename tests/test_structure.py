@@ -131,3 +131,8 @@ def test_parts() -> None:
         equal(BLOCKS(g.to(where)).label, BLOCKS(g).label)
         equal(ONION(g.to(where)).layer, ONION(g).layer)
         equal(CONDENSED(d.to(where)).label, CONDENSED(d).label)
+
+
+def test_condensations_on_a_gpu(cuda: Backend) -> None:
+    for g in some(True, 16):
+        check_condensation(cuda(g))
