@@ -172,6 +172,9 @@ DEEP = {
         "compiling, lists_of_all_lengths, and other primitives on several workers",
     r"io_errors::test_options_that|docs_blocks::test_blocks.docs/tutorials|shortest_path::test_weighted_searches":
         "files: cli; io_roundtrip; examples; shortest_path's others",
+    r"strategies::test_orders|(structure::test_blocks|clustering_variants::|modularity::test_modularity).*cpu":
+        "the same on python",
+    r"bc::test_more_paths.*cpu": "edge_betweenness",
     r"cli_clumsy::test_interrupted|raising::test_nothing_in|build::test_slots_are.many|divided::test_schedules.push-N":
         "interrupts, raising, build, divided: the others",
     r"edge_betweenness::test_(all_graphs|a_large_grid)": "networkx_has_the_same, and bc::test_more_paths",
