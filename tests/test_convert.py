@@ -93,7 +93,7 @@ def test_to_scipy_is_a_copy() -> None:
 
 
 def test_networkx_karate() -> None:
-    with pytest.warns(fr.FrontierWarning, match=r"leaves out attributes: of nodes 'club' \(g.with_columns\(vertices="):
+    with pytest.warns(fr.FrontierWarning, match=r"leaves out attributes: of nodes 'club'; attributes=True"):
         graph = fr.from_networkx(nx.karate_club_graph())
     assert not graph.directed
     assert graph.labels is None
@@ -174,6 +174,50 @@ def test_columns_become_attributes() -> None:
     back = graph.to_networkx()
     assert back.nodes["b"] == {"age": 4}
     assert back.edges["a", "b"] == {"km": 1.5}
+
+
+def test_attributes_become_columns_and_come_back() -> None:
+    source = nx.DiGraph(name="towns")
+    source.add_node("a", age=3, tag="x", tall=True)
+    source.add_node("b", age=4, tag="y", tall=False)
+    source.add_node("c", age=5)
+    source.add_edge("a", "b", weight=2.5, since=1999)
+    source.add_edge("b", "c", weight=1.0)
+    with warnings.catch_warnings(action="error"):
+        graph = fr.from_networkx(source, attributes=True)
+        some = fr.from_networkx(source, attributes=["age", "weight"], weight=None)
+    assert graph.vertices["age"].dtype == np.int64
+    assert graph.vertices["tall"].tolist() == [True, False, None]
+    assert graph.edges["since"].tolist() == [1999, None]
+    source.graph.clear()
+    assert nx.utils.graphs_equal(graph.to_networkx(), source)
+    assert ([*some.vertices], [*some.edges]) == (["age"], ["weight"])
+    assert some.edges["weight"].tolist() == [2.5, 1.0]
+    for wrong, message in (("age", "names such as"), (["size"], "there is no attribute 'size': there is 'age', 'tag'")):
+        with pytest.raises(fr.GraphError, match=message):
+            fr.from_networkx(source, attributes=wrong)
+
+
+KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+
+
+@given(st.integers(0, 12), st.integers(0, 40), st.sampled_from(KINDS), st.booleans(), st.integers(0, 99))
+def test_attributes_of_random_graphs(n: int, m: int, kind: Any, names: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    source = kind()
+    source.add_nodes_from((f"n{v}" if names else v, {"age": v}) for v in rng.permutation(n).tolist())
+    nodes = [*source]
+    for a, b in rng.integers(0, max(n, 1), (m if n else 0, 2)).tolist():
+        source.add_edge(nodes[a], nodes[b], weight=int(rng.integers(9)), kind=str(rng.integers(3)))
+    with warnings.catch_warnings(action="error"):
+        back = fr.from_networkx(source, attributes=True, duplicates="keep").to_networkx()
+    assert [*back.nodes(data=True)] == [*source.nodes(data=True)]
+
+    def edges(graph: Any) -> list[str]:
+        ends = (lambda a, b: (a, b)) if graph.is_directed() else (lambda a, b: tuple(sorted((a, b))))
+        return sorted(f"{ends(a, b)} {data['weight']} {data['kind']}" for a, b, data in graph.edges(data=True))
+
+    assert edges(back) == edges(source)
 
 
 # -- pandas ---------------------------------------------------------------------------------
