@@ -62,6 +62,9 @@ DEEP = {
     r"(limited_searches::test_(?!levels)|bellman_ford::|closeness::test_by|eccentricity::test_by).*cpu": "on python",
     r"(closeness|eccentricity)::test_by_weights.*float64": "the same with int32",
     r"(limited_searches|bellman_ford)::test_parts|bellman_ford::test_several": "ranks::test_primitives_are_the_same",
+    r"networkx_backend::test_results.*\[(?!bfs_edges|k_core|is_tree|single_source_short)": "the primitives' tests",
+    r"networkx_backend::test_(what_is_drawn|random_graphs|flows|paths_are_shortest|spanning|hubs|components)":
+        "networkx_backend::test_results, and the primitives' tests",
     r"build::test_many_edges.*(few|(True|False)-(first|last|min|max))": "the same with many edges, sum and keep",
     r"check::test_what_is_right": "check::test_a_wrong_access",
     # the same with other dtypes, schedules, layouts

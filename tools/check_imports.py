@@ -35,7 +35,7 @@ LAYERS = {
         "operators"
     ),
     "primitives": "primitives",
-    "commands": "graph500 cli __main__",
+    "commands": "graph500 nx_backend cli __main__",
 }
 ORDER = [f"frontier.{room}" for rooms in LAYERS.values() for room in rooms.split()]
 

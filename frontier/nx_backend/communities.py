@@ -1,0 +1,90 @@
+"""Communities. Where NetworkX draws at random, results are other ones than its own, of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from networkx.utils import create_py_random_state
+
+import frontier as fr
+from frontier.nx_backend.components import groups
+from frontier.nx_backend.converted import ConvertedGraph, host
+from frontier.nx_backend.reasons import lacks, refuse
+
+__all__ = [
+    "asyn_lpa_communities", "fast_label_propagation_communities", "label_propagation_communities",
+    "leiden_communities", "louvain_communities",
+]  # fmt: skip
+
+_DIRECTED = "modularity of directed graphs"
+_LEVELS = "an earlier level than the last"
+_WEIGHTED = "labels of neighbours by weight"
+
+
+def _number(seed: Any) -> int:
+    """A seed for Frontier, drawn from NetworkX's."""
+    return int(create_py_random_state(seed).getrandbits(31))
+
+
+def _graph(graph: ConvertedGraph, weight: Any) -> fr.Graph:
+    if not len(graph):
+        refuse("an empty graph")
+    return graph.graph(weight, parallel="sum", ones=graph.is_multigraph())
+
+
+@lacks(directed=_DIRECTED, max_level=_LEVELS, threshold="another gain at which to stop")
+def louvain_communities(
+    G: ConvertedGraph,
+    weight: Any = "weight",
+    resolution: float = 1,
+    threshold: float = 1e-7,
+    max_level: int | None = None,
+    seed: Any = None,
+) -> list[set[Any]]:
+    """Communities by the Louvain method."""
+    return [*groups(G, host(fr.louvain(_graph(G, weight), resolution=float(resolution), seed=_number(seed)).label))]
+
+
+@lacks(directed=_DIRECTED, max_level=_LEVELS)
+def leiden_communities(
+    G: ConvertedGraph, weight: Any = "weight", resolution: float = 1, max_level: int | None = None, seed: Any = None
+) -> list[set[Any]]:
+    """Communities by the Leiden method."""
+    return [*groups(G, host(fr.leiden(_graph(G, weight), resolution=float(resolution), seed=_number(seed)).label))]
+
+
+def _propagated(graph: ConvertedGraph, seed: int) -> Iterator[set[Any]]:
+    """Communities of nodes that have adopted a most frequent label of their neighbours.
+
+    Raises
+    ------
+    NotImplementedError
+        If some label still changes after a thousand rounds.
+    """
+    if not len(graph):
+        return iter([])
+    found = fr.label_propagation(graph.graph(), method="asynchronous", max_iterations=1000, seed=seed)
+    if not found.converged:
+        refuse("labels that do not settle")
+    return groups(graph, host(found.label))
+
+
+@lacks(directed="a directed graph")
+def label_propagation_communities(G: ConvertedGraph) -> Any:
+    """Communities by label propagation."""
+    return [*_propagated(G, 0)]
+
+
+@lacks(directed="a directed graph", weight=_WEIGHTED)
+def asyn_lpa_communities(G: ConvertedGraph, weight: Any = None, seed: Any = None) -> Iterator[set[Any]]:
+    """Communities by label propagation in an order drawn at random."""
+    return _propagated(G, _number(seed))
+
+
+@lacks(directed="a directed graph", weight=_WEIGHTED, multigraph="labels counted by parallel edges")
+def fast_label_propagation_communities(
+    G: ConvertedGraph, *, weight: Any = None, seed: Any = None
+) -> Iterator[set[Any]]:
+    """Communities by label propagation from nodes whose neighbours have changed."""
+    return _propagated(G, _number(seed))

@@ -1,0 +1,52 @@
+"""Which functions of NetworkX there are, by the module of this package that has them. Imports nothing."""
+
+from __future__ import annotations
+
+__all__ = ["MODULE_OF", "TOPICS"]
+
+TOPICS = {
+    "traversal": (
+        "ancestors bfs_edges bfs_layers bfs_predecessors bfs_successors bfs_tree descendants descendants_at_distance"
+    ),
+    "paths": (
+        "all_pairs_shortest_path all_pairs_shortest_path_length average_shortest_path_length "
+        "bidirectional_shortest_path global_efficiency has_path predecessor shortest_path shortest_path_length "
+        "single_source_shortest_path single_source_shortest_path_length single_target_shortest_path "
+        "single_target_shortest_path_length wiener_index"
+    ),
+    "weighted": (
+        "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_dijkstra_path_length bidirectional_dijkstra "
+        "dijkstra_path dijkstra_path_length dijkstra_predecessor_and_distance floyd_warshall floyd_warshall_numpy "
+        "multi_source_dijkstra multi_source_dijkstra_path multi_source_dijkstra_path_length single_source_dijkstra "
+        "single_source_dijkstra_path single_source_dijkstra_path_length"
+    ),
+    "bellman_ford": (
+        "all_pairs_bellman_ford_path all_pairs_bellman_ford_path_length bellman_ford_path bellman_ford_path_length "
+        "single_source_bellman_ford single_source_bellman_ford_path single_source_bellman_ford_path_length"
+    ),
+    "distances": "center diameter eccentricity periphery radius",
+    "ranking": "eigenvector_centrality hits katz_centrality pagerank",
+    "centrality": "betweenness_centrality closeness_centrality harmonic_centrality",
+    "components": (
+        "articulation_points bridges connected_components has_bridges is_biconnected is_connected is_forest "
+        "is_strongly_connected is_tree is_weakly_connected node_connected_component number_connected_components "
+        "number_strongly_connected_components number_weakly_connected_components strongly_connected_components "
+        "weakly_connected_components"
+    ),
+    "cores": "core_number k_core k_corona k_crust k_shell k_truss",
+    "triangles": "average_clustering clustering transitivity triangles",
+    "communities": (
+        "asyn_lpa_communities fast_label_propagation_communities label_propagation_communities leiden_communities "
+        "louvain_communities"
+    ),
+    "selections": (
+        "greedy_color maximal_independent_set maximal_matching maximum_spanning_edges maximum_spanning_tree "
+        "minimum_spanning_edges minimum_spanning_tree"
+    ),
+    "acyclic": (
+        "is_directed_acyclic_graph topological_generations topological_sort transitive_closure"
+    ),
+    "flow": "maximum_flow maximum_flow_value minimum_cut minimum_cut_value",
+}
+
+MODULE_OF = {name: topic for topic, names in TOPICS.items() for name in names.split()}
