@@ -10,7 +10,8 @@ for few edges; ``row_makers`` chooses.
 ``meanings`` says which columns of a table are ends and weights, and ``doubts`` warns of edges that may mean something
 else than they are taken for. ``validation`` looks at arrays from outside that are taken as they are. ``scaling`` brings
 weights into the middle of what float64 holds.
-``kinds`` tells objects of other libraries apart; ``convert_networkx``, ``convert_sparse``, ``convert_tables`` and
+``kinds`` tells objects of other libraries apart; ``convert_networkx`` (which reads dictionaries by
+``networkx_arrays``), ``convert_sparse``, ``convert_tables`` and
 ``convert_libraries`` make graphs of them, and back, with what ``convert_common`` has. ``moving`` takes a graph to
 another placement, ``reorder`` numbers its vertices anew, ``subgraphs`` takes some of them or groups of them,
 ``states`` makes pairs of them and states of an automaton, ``copies`` puts several copies side by side.
