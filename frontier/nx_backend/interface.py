@@ -16,7 +16,7 @@ from frontier.nx_backend.topics import MODULE_OF
 __all__ = ["backend"]
 
 #: Below so many nodes NetworkX is faster: a call here takes a third of a millisecond to one, and the conversion of a
-#: graph about as long as a traversal by NetworkX. Measured by benchmarks/networkx.py, with conversion.
+#: graph about as long as a traversal by NetworkX.
 LEAST = {"traversal": 1000, "paths": 1000, "components": 500}
 
 #: Those of all these topics that take longer than a traversal.
