@@ -64,7 +64,8 @@ def one_line(said: Said, status: int) -> str:
 
 def test_every_module_of_primitives_has_a_command() -> None:
     files = {path.stem for path in (ROOT / "primitives").glob("[a-z]*.py")}
-    assert files == {entry.function.__module__.rpartition(".")[2] for entry in registry.primitives().values()}
+    of_pairs_and_labels = {"link_prediction", "modularity"}  # which take arrays that a command line cannot
+    assert files - of_pairs_and_labels == {entry.function.__module__.rpartition(".")[2] for entry in registry.primitives().values()}
     assert {"bc", "bfs", "cc", "pagerank", "sssp"} <= set(VERIFIED)
 
 

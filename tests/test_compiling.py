@@ -44,7 +44,7 @@ fr.advance(p, fr.Frontier(g, [0]), visit, where=unvisited)
 
 
 def example() -> str:
-    return re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]
+    return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[-1]
 
 
 def run(words: list[str], cache: Path, **settings: str) -> subprocess.CompletedProcess:

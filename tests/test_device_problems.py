@@ -13,7 +13,7 @@ from frontier.memory import arrays
 from frontier.primitives.bc import BetweennessResult
 from frontier.primitives.bfs import BFSResult, bfs_problem
 from frontier.primitives.cc import ComponentsResult, components_problem
-from frontier.primitives.pagerank import PageRankResult, _teleport
+from frontier.primitives.pagerank import PageRankResult, _distribution
 from frontier.primitives.sssp import sssp_problem
 
 # -- frontiers ---------------------------------------------------------------------------------------
@@ -130,8 +130,8 @@ def test_problems_of_primitives(xp: Any) -> None:
         for name in expected.scalars.keys() - tuned:
             assert made.scalars[name] == expected.scalars[name]
     np.testing.assert_allclose(arrays.to_host(there.out_weight), graph.out_weight)
-    same(_teleport(there, {1: 2.0, 3: 2.0}), np.array([0, 0.5, 0, 0.5, 0, 0]))
-    same(_teleport(there, xp.ones(6)), np.full(6, 1 / 6))
+    same(_distribution(there, "personalization", {1: 2.0, 3: 2.0}), np.array([0, 0.5, 0, 0.5, 0, 0]))
+    same(_distribution(there, "personalization", xp.ones(6)), np.full(6, 1 / 6))
 
 
 def test_helpers_of_results(xp: Any) -> None:

@@ -16,7 +16,7 @@ import frontier as fr
 ABC = ([0, 1], [1, 2], [1.0, 2.0])
 
 
-@pytest.mark.parametrize("source", [-1, 3, 1.5, "a", None, [0], 2**70])
+@pytest.mark.parametrize("source", [-1, 3, 1.5, "a", None, [3], 2**70])
 @pytest.mark.parametrize("search", [fr.bfs, fr.sssp])
 def test_a_source_that_does_not_exist(backend: Backend, search: Callable[..., Any], source: Any) -> None:
     with pytest.raises(fr.GraphError, match=r"there is no vertex .*: vertices are 0 to 2"):
