@@ -105,6 +105,9 @@ DAG = nx.DiGraph([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("e", "d")])
 SAMPLE, DIRECTED, WHOLE = sample(), sample(nx.DiGraph), connected()
 SIMPLE = nx.Graph(sample().edges)
 SIMPLE.remove_edges_from([*nx.selfloop_edges(SIMPLE)])
+WEIGHTED = nx.Graph(sample())
+WEIGHTED.remove_edges_from([*nx.selfloop_edges(WEIGHTED)])
+WEIGHTED_ONE_WAY = nx.DiGraph(WEIGHTED.edges(data=True))
 TREE = nx.balanced_tree(2, 2)
 
 #: Function -> graph, further arguments. Results are compared with NetworkX's as they are.
@@ -148,8 +151,20 @@ CALLS: list[tuple[str, Any, dict[str, Any]]] = [
     ("eigenvector_centrality", WHOLE, {"weight": "weight", "max_iter": 1000}),
     *(("betweenness_centrality", graph, options) for graph in (SAMPLE, DIRECTED) for options in (
         {}, {"normalized": False, "endpoints": True}, {"k": 5, "seed": 3}, {"k": 5, "seed": 3, "normalized": False},
-        {"k": 5, "seed": 3, "endpoints": True},
+        {"k": 5, "seed": 3, "endpoints": True}, {"weight": "weight"}, {"weight": "weight", "k": 5, "seed": 3},
     )),
+    *(("edge_betweenness_centrality", graph, options) for graph in (WEIGHTED, WEIGHTED_ONE_WAY, SAMPLE) for options in (
+        {}, {"normalized": False}, {"weight": "weight"},
+    )),
+    *((name, SIMPLE, {"ebunch": [("n1", "n2"), ("n3", "n4"), ("n1", "n5")]}) for name in (
+        "jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment",
+    )),
+    ("square_clustering", SIMPLE, {}), ("square_clustering", SIMPLE, {"nodes": ["n1", "n4"]}),
+    ("onion_layers", SIMPLE, {}),
+    ("clustering", nx.DiGraph(SIMPLE.edges), {}), ("clustering", WEIGHTED, {"weight": "weight"}),
+    ("average_clustering", WEIGHTED_ONE_WAY, {"weight": "weight"}),
+    ("pagerank", DIRECTED, {"dangling": {"n1": 1, "n2": 3}}),
+    ("pagerank", DIRECTED, {"nstart": {"n1": 1}, "dangling": {"n2": 1}, "personalization": {"n3": 1}}),
     *((name, graph, options) for graph in (SAMPLE, DIRECTED) for name, options in (
         ("closeness_centrality", {}), ("closeness_centrality", {"distance": "weight", "wf_improved": False}),
         ("closeness_centrality", {"u": "n1"}), ("harmonic_centrality", {}),
@@ -391,9 +406,9 @@ def test_views_and_subclasses() -> None:
 
 def test_reasons_are_said(backend: Any) -> None:
     for name, graph, arguments, reason in (
-        ("pagerank", SAMPLE, {"dangling": {"n1": 1}}, "dangling=: nodes without out-edges"),
+        ("hits", SAMPLE, {"nstart": {"n1": 1}}, "nstart=: where to start"),
         ("shortest_path", SAMPLE, {"weight": lambda a, b, d: 1}, "is a function"),
-        ("clustering", DIRECTED, {}, "triangles of directed edges"),
+        ("triangles", DIRECTED, {}, "triangles of directed edges"),
         ("core_number", sample(nx.MultiGraph), {}, "a multigraph"),
         ("greedy_color", SAMPLE, {"strategy": "DSATUR"}, "another order"),
         ("maximum_flow", DIRECTED, {"_s": 1, "_t": 2, "flow_func": print}, "an algorithm of NetworkX's"),

@@ -17,10 +17,11 @@ from frontier.nx_backend.mappings import by_node, by_some
 from frontier.nx_backend.reasons import lacks
 from frontier.nx_backend.traversal import levels_of_many
 
-__all__ = ["betweenness_centrality", "closeness_centrality", "harmonic_centrality"]
+__all__ = [
+    "betweenness_centrality", "closeness_centrality", "edge_betweenness_centrality", "harmonic_centrality",
+]  # fmt: skip
 
 
-@lacks(weight="betweenness by weights")
 def betweenness_centrality(
     G: ConvertedGraph,
     k: int | None = None,
@@ -36,12 +37,30 @@ def betweenness_centrality(
     chosen = None
     if k is not None and k != n:
         chosen = np.array(G.vertices(create_py_random_state(seed).sample(G.nodes, k)), np.int64)
-    counted = host(fr.betweenness(G.graph(), chosen).centrality).astype(float)
+    weighted = weight is not None
+    counted = host(fr.betweenness(_weighing(G, weight), chosen, weighted=weighted).centrality).astype(float)
     if not G.is_directed():
         counted = counted * 2  # NetworkX counts both directions before it scales
     if endpoints:
         counted = counted + _as_ends(G, np.arange(n) if chosen is None else chosen)
     return by_node(G, counted * _scale(G, chosen, normalized, endpoints))
+
+
+def _weighing(graph: ConvertedGraph, weight: Any) -> fr.Graph:
+    """The graph whose shortest paths count: of parallel edges the lightest is one of them."""
+    return graph.graph(weight, parallel="min") if weight is not None else graph.graph()
+
+
+@lacks(k="a sample of sources", multigraph="keys of parallel edges")
+def edge_betweenness_centrality(
+    G: ConvertedGraph, k: int | None = None, normalized: bool = True, weight: Any = None, seed: Any = None
+) -> Any:
+    """Betweenness of edges."""
+    g, n = _weighing(G, weight), len(G)
+    values = host(fr.edge_betweenness(g, weighted=weight is not None, normalized=normalized).centrality)
+    src, dst = G.read.ends
+    slots = np.searchsorted(host(g.sources).astype(np.int64) * n + host(g.targets), src * n + dst)
+    return dict(zip(zip(G.names(src), G.names(dst), strict=True), values[slots].tolist(), strict=True))
 
 
 def _as_ends(graph: ConvertedGraph, sources: Array) -> Array:

@@ -14,7 +14,7 @@ from frontier.nx_backend.converted import ConvertedGraph, host
 from frontier.nx_backend.mappings import by_node
 from frontier.nx_backend.reasons import lacks, refuse
 
-__all__ = ["core_number", "k_core", "k_corona", "k_crust", "k_shell", "k_truss"]
+__all__ = ["core_number", "k_core", "k_corona", "k_crust", "k_shell", "k_truss", "onion_layers"]
 
 _GIVEN = "core numbers that are given"
 _MULTI = "a multigraph"
@@ -45,6 +45,14 @@ def _chosen(graph: ConvertedGraph, choose: Callable[[Array], Array]) -> Any:
 def core_number(G: ConvertedGraph) -> Any:
     """The core numbers of nodes."""
     return by_node(G, _cores(G))
+
+
+@lacks(directed="directed edges", multigraph=_MULTI)
+def onion_layers(G: ConvertedGraph) -> Any:
+    """The layers of nodes: in which round they go when those of least degree go."""
+    if G.has_loops:
+        refuse("NetworkX says that loops must go first")
+    return by_node(G, host(fr.onion_layers(G.graph()).layer))
 
 
 @lacks(multigraph=_MULTI, core_number=_GIVEN)

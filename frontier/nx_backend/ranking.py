@@ -37,7 +37,16 @@ def _converged(call: Callable[[], Any], max_iter: int) -> Any:
         raise nx.PowerIterationFailedConvergence(max_iter) from None
 
 
-@lacks(nstart=_START, dangling="nodes without out-edges that lead elsewhere")
+def _shares(graph: ConvertedGraph, given: Any) -> Any:
+    """A number for each node, 0 where none is given."""
+    if given is None:
+        return None
+    made = np.array([given.get(node, 0) for node in graph.nodes], float)
+    if made.sum() == 0:
+        raise ZeroDivisionError
+    return made
+
+
 def pagerank(
     G: ConvertedGraph,
     alpha: float = 0.85,
@@ -51,17 +60,11 @@ def pagerank(
     """PageRank."""
     if not len(G):
         return {}
-    wanted = None
-    if personalization is not None:
-        wanted = np.array([personalization.get(node, 0) for node in G.nodes], float)
-        if wanted.sum() == 0:
-            raise ZeroDivisionError
+    wanted, begin, lost = (_shares(G, given) for given in (personalization, nstart, dangling))
     g, weighted = _weighted(G, weight)
+    options = {"personalization": wanted, "dangling": lost, "start": begin, "weighted": weighted}
     found = _converged(
-        lambda: fr.pagerank(
-            g, damping=alpha, tolerance=tol * len(G), personalization=wanted, weighted=weighted, max_iterations=max_iter
-        ),
-        max_iter,
+        lambda: fr.pagerank(g, damping=alpha, tolerance=tol * len(G), max_iterations=max_iter, **options), max_iter
     )
     return by_node(G, host(found.rank))
 

@@ -26,15 +26,16 @@ TOPICS = {
     ),
     "distances": "center diameter eccentricity periphery radius",
     "ranking": "eigenvector_centrality hits katz_centrality pagerank",
-    "centrality": "betweenness_centrality closeness_centrality harmonic_centrality",
+    "centrality": "betweenness_centrality closeness_centrality edge_betweenness_centrality harmonic_centrality",
+    "links": "adamic_adar_index jaccard_coefficient preferential_attachment resource_allocation_index",
     "components": (
         "articulation_points bridges connected_components has_bridges is_biconnected is_connected is_forest "
         "is_strongly_connected is_tree is_weakly_connected node_connected_component number_connected_components "
         "number_strongly_connected_components number_weakly_connected_components strongly_connected_components "
         "weakly_connected_components"
     ),
-    "cores": "core_number k_core k_corona k_crust k_shell k_truss",
-    "triangles": "average_clustering clustering transitivity triangles",
+    "cores": "core_number k_core k_corona k_crust k_shell k_truss onion_layers",
+    "triangles": "average_clustering clustering square_clustering transitivity triangles",
     "communities": (
         "asyn_lpa_communities fast_label_propagation_communities label_propagation_communities leiden_communities "
         "louvain_communities"

@@ -12,11 +12,10 @@ from frontier.nx_backend.converted import ConvertedGraph, host
 from frontier.nx_backend.mappings import by_node, by_some
 from frontier.nx_backend.reasons import lacks, refuse
 
-__all__ = ["average_clustering", "clustering", "transitivity", "triangles"]
+__all__ = ["average_clustering", "clustering", "square_clustering", "transitivity", "triangles"]
 
 _MULTI = "a multigraph"
 _DIRECTED = "triangles of directed edges"
-_WEIGHTED = "triangles by weights"
 
 
 def _of(graph: ConvertedGraph, nodes: Any, values: Array) -> Any:
@@ -38,16 +37,19 @@ def triangles(G: ConvertedGraph, nodes: Any = None) -> Any:
     return _of(G, nodes, host(fr.triangles(G.graph(loops="drop"), per_vertex=True).per_vertex))
 
 
-@lacks(directed=_DIRECTED, multigraph=_MULTI, weight=_WEIGHTED)
+@lacks(multigraph=_MULTI)
 def clustering(G: ConvertedGraph, nodes: Any = None, weight: Any = None) -> Any:
-    """The share of pairs of neighbours that are neighbours of each other."""
-    return _of(G, nodes, host(fr.clustering(G.graph(loops="drop")).coefficient))
+    """The share of pairs of neighbours that are neighbours of each other; with directions by Fagiolo."""
+    if weight is not None and G.has_loops:
+        refuse("the weight of a loop may be the greatest")
+    g = G.graph(weight, loops="drop")
+    return _of(G, nodes, host(fr.clustering(g, method="fagiolo", weighted=weight is not None).coefficient))
 
 
-@lacks(directed=_DIRECTED, multigraph=_MULTI, weight=_WEIGHTED)
+@lacks(multigraph=_MULTI)
 def average_clustering(G: ConvertedGraph, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> float:
     """The mean of the clustering of nodes."""
-    found = clustering(G, nodes)
+    found = clustering(G, nodes, weight)
     if not hasattr(found, "values"):
         refuse("one node")
     values = np.array([*found.values()])
@@ -56,6 +58,14 @@ def average_clustering(G: ConvertedGraph, nodes: Any = None, weight: Any = None,
     if not len(values):
         raise ZeroDivisionError("division by zero")
     return float(values.mean())
+
+
+@lacks(directed="squares of directed edges", multigraph=_MULTI)
+def square_clustering(G: ConvertedGraph, nodes: Any = None) -> Any:
+    """The share of possible squares at a node that exist."""
+    if G.has_loops:
+        refuse("loops")
+    return _of(G, nodes, host(fr.square_clustering(G.graph()).coefficient))
 
 
 @lacks(directed=_DIRECTED, multigraph=_MULTI)
