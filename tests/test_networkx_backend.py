@@ -276,6 +276,10 @@ def test_what_is_drawn_or_chosen() -> None:
     assert not any(SIMPLE.has_edge(a, b) for a in members for b in members)
     assert all(node in members or {*SIMPLE[node]} & {*members} for node in SIMPLE)
     assert nx.is_maximal_matching(SIMPLE, {(a, b) for a, b in run("maximal_matching", SIMPLE)})
+    for order in ("largest_first", "smallest_last", "connected_sequential_bfs", "connected_sequential_dfs"):
+        assert run("greedy_color", SIMPLE, order) == theirs("greedy_color", SIMPLE, order)
+    with pytest.raises(NotImplementedError, match="depends on colours"):
+        run("greedy_color", SIMPLE, "DSATUR")
     colours = run("greedy_color", SIMPLE)
     assert all(colours[a] != colours[b] for a, b in SIMPLE.edges)
 
@@ -410,7 +414,7 @@ def test_reasons_are_said(backend: Any) -> None:
         ("shortest_path", SAMPLE, {"weight": lambda a, b, d: 1}, "is a function"),
         ("triangles", DIRECTED, {}, "triangles of directed edges"),
         ("core_number", sample(nx.MultiGraph), {}, "a multigraph"),
-        ("greedy_color", SAMPLE, {"strategy": "DSATUR"}, "another order"),
+        ("greedy_color", SAMPLE, {"interchange": True}, "change places"),
         ("maximum_flow", DIRECTED, {"_s": 1, "_t": 2, "flow_func": print}, "an algorithm of NetworkX's"),
         ("pagerank", SAMPLE, {"wrong": 1}, "which arguments"),
     ):

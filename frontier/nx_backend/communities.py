@@ -33,7 +33,7 @@ def _graph(graph: ConvertedGraph, weight: Any) -> fr.Graph:
     return graph.graph(weight, parallel="sum", ones=graph.is_multigraph())
 
 
-@lacks(directed=_DIRECTED, max_level=_LEVELS, threshold="another gain at which to stop")
+@lacks(directed=_DIRECTED)
 def louvain_communities(
     G: ConvertedGraph,
     weight: Any = "weight",
@@ -43,7 +43,10 @@ def louvain_communities(
     seed: Any = None,
 ) -> list[set[Any]]:
     """Communities by the Louvain method."""
-    return [*groups(G, host(fr.louvain(_graph(G, weight), resolution=float(resolution), seed=_number(seed)).label))]
+    if max_level is not None and max_level <= 0:
+        raise ValueError("max_level argument must be a positive integer or None")
+    options = {"resolution": float(resolution), "threshold": float(threshold), "max_level": max_level}
+    return [*groups(G, host(fr.louvain(_graph(G, weight), seed=_number(seed), **options).label))]
 
 
 @lacks(directed=_DIRECTED, max_level=_LEVELS)

@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from networkx.algorithms.coloring.greedy_coloring import STRATEGIES
 from networkx.utils import create_py_random_state
 
 import frontier as fr
@@ -137,11 +138,17 @@ def maximal_independent_set(G: ConvertedGraph, nodes: Any = None, seed: Any = No
     return [*given, *G.names(np.flatnonzero(found & free))]
 
 
-@lacks(interchange="colours that change places", strategy="another order of nodes than by degree")
+@lacks(interchange="colours that change places")
 def greedy_color(G: ConvertedGraph, strategy: Any = "largest_first", interchange: bool = False) -> Any:
-    """Colours of nodes by decreasing degree."""
+    """Colours of nodes, each the least that no neighbour has; in the orders that do not look at colours."""
     if not len(G):
         return {}
     if G.is_directed() or G.has_loops:
         refuse("a directed graph, or self-loops")
-    return by_node(G, host(fr.color(G.graph()).color))
+    if strategy == "largest_first":
+        return by_node(G, host(fr.color(G.graph(), strategy="largest_first").color))
+    if callable(strategy) or strategy not in STRATEGIES or strategy in ("saturation_largest_first", "DSATUR"):
+        refuse("an order that depends on colours")
+    rank = np.empty(len(G), np.int64)
+    rank[G.vertices(STRATEGIES[strategy](G.to_networkx(), {}))] = np.arange(len(G))
+    return by_node(G, host(fr.color(G.graph(), order=rank).color))
