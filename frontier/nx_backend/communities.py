@@ -45,7 +45,7 @@ def louvain_communities(
     """Communities by the Louvain method."""
     if max_level is not None and max_level <= 0:
         raise ValueError("max_level argument must be a positive integer or None")
-    options = {"resolution": float(resolution), "threshold": float(threshold), "max_level": max_level}
+    options: dict[str, Any] = {"resolution": float(resolution), "threshold": float(threshold), "max_level": max_level}
     return [*groups(G, host(fr.louvain(_graph(G, weight), seed=_number(seed), **options).label))]
 
 
