@@ -75,10 +75,10 @@ def convert(
 
     Parameters
     ----------
-    source : str or path, or a sequence of them
+    source : str or os.PathLike, or a sequence of them
         An edge list without names and with no columns but weights, Matrix Market, DIMACS, npz or Parquet; not packed,
         nor skew-symmetric. Or several edge lists, npz or Parquet files, whose edges are taken together.
-    out : str or path
+    out : str or os.PathLike
         The folder ``NAME.frontier`` to make; a Frontier graph that is there is replaced when the new one is complete.
     memory : int or str, optional
         About the bytes to use for edges, ``2**30`` or ``"1GiB"``. In addition there are 8 to 24 bytes for each vertex.

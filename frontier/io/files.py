@@ -50,7 +50,7 @@ def read(
 
     Parameters
     ----------
-    path : str, path or file
+    path : str, os.PathLike or file
         The file, or a folder of ``.parquet`` files. A file that is open for reading bytes, such as
         ``sys.stdin.buffer``, or a named pipe is read as a stream. The suffix determines the format: ``.mtx`` (Matrix
         Market), ``.el``, ``.wel``, ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr``, ``.max``, ``.col``,
@@ -297,7 +297,7 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
     graph : Graph
         The graph, on any backend. If it was made in parts, all processes call this together, and one gets the whole
         graph and writes it.
-    path : str, path or file
+    path : str, os.PathLike or file
         The file, or a file that is open for writing bytes. An existing file is replaced when everything
         has been written, so an error leaves it as it was. The suffix determines the format, as in
         :func:`read`; a further ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` packs it. With ``format``, it may be a pipe or

@@ -18,7 +18,7 @@ def open(path: str | os.PathLike[str], *, check: bool | None = None) -> Graph:
 
     Parameters
     ----------
-    path : str or path
+    path : str or os.PathLike
         The folder.
     check : bool, optional
         When to compare the checksums of edges, and whether to look at what they are: whether targets are vertices, an
