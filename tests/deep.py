@@ -193,7 +193,7 @@ SAMPLED = {
     r"(divided\w*|grids|ranks\w*|rows_in_parts|sparse_offsets|partition\w*|row_filling|hold|batched_sources)::": 3,
     r"(sssp|bfs|pagerank|bc|cc|ranking|extreme_weights|memory|check|functors|races|refused_floats|examples)::": 3,
     r"(communities|louvain|leiden|transitive_closure|label_propagation|color|minimum_spanning_forest)::": 2,
-    r"(deferred|atomics|stale|compressed|balances|max_flow|enactor|who_to_follow|shortest_path|build|disk)::": 2,
+    r"(deferred|atomics|stale|compressed|balances|max_flow|enactor|who_to_follow|shortest_path|disk)::": 2,
     r"(io_packed|io_errors|cli|cli_clumsy|timeouts|record|explain)::": 2,
 }
 

@@ -74,7 +74,7 @@ MUTANTS = {
         "primitives/pagerank.py", "return 0.0 if p.degree[v] > 0 else p.rank[v]", "return 0.0", "pagerank"
     ),
     "betweenness: the source counts": Mutant(
-        "primitives/bc.py", "if p.level[v] > 0:\n", "if p.level[v] >= 0:\n", "bc"
+        "primitives/bc.py", "p.ends if p.level[v] > 0 else", "p.ends if p.level[v] >= 0 else", "bc"
     ),
     "components: one that is not a root counts": Mutant(
         "primitives/cc.py", "return 1 if p.label[v] == v else 0", "return 1 if p.label[v] <= v else 0", "cc"
