@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 #: Pattern of a test -> why it fails. None of these results is wrong.
 EXPECTED = {
-    r"test_louvain.py::test_(karate|undirected_selfloops|none_weight|max_level)": "a partition of NetworkX's for a seed; ours "
-    "has no less modularity",
+    r"test_louvain.py::test_(karate|undirected_selfloops|none_weight|max_level)":
+        "a partition of NetworkX's for a seed; ours has no less modularity",
     r"test_dag.py::TestDAG::test_topological_sort6": "a graph that changes while it is sorted: here it is converted",
     r"test_cycles.py::TestMinimumCycleBasis::test_(un)?weighted_diamond": "the same cycles, begun at another node",
     r"test_mis.py::test_random_seed": "the very set of NetworkX's for a seed",

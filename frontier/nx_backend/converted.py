@@ -216,7 +216,7 @@ class ConvertedGraph:
                 *((dst, src) if reverse else (src, dst)), weights, num_vertices=len(self), directed=self.read.directed,
                 duplicates=parallel, self_loops=loops,
             )  # fmt: skip
-            self._made[key] = made if key[-1] == "cpu" else made.to(key[-1])
+            self._made[key] = made.to(key[-1])
         found: fr.Graph = self._made[key]
         return found
 
