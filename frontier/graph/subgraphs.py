@@ -19,6 +19,7 @@ from frontier.graph.reorder import ORIGINAL, original
 from frontier.graph.row_makers import row_maker
 from frontier.graph.several import vertex_ids
 from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
+from frontier.memory.base import Memory
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -65,21 +66,29 @@ def vertex_mask(graph: Graph, vertices: Any) -> Array:
         vertices = list(vertices)
     if graph.labels is not None and not of_frontier and not _is_mask(vertices):
         vertices = vertex_ids(graph, vertices, "vertices")
-    ids = given.one_dimensional(vertices, "vertices", memory)
+    found = _marked(memory, vertices, n, "vertices", "vertices", "a frontier, ids")
+    if isinstance(found, int):
+        raise GraphError(f"vertex {found} does not exist: valid are 0..{n - 1}")
+    return found
+
+
+def _marked(memory: Memory, some: Any, count: int, name: str, noun: str, taken: str) -> Array | int:
+    """A new mask of ``count`` bools, of a mask or of ids; the first id that does not exist."""
+    ids = given.one_dimensional(some, name, memory)
     if ids.dtype.kind == "b":
-        if len(ids) != n:
-            raise GraphError(f"a mask of {len(ids)} bools, but there are {n} vertices")
+        if len(ids) != count:
+            raise GraphError(f"a mask of {len(ids)} bools, but there are {count} {noun}")
         made: Array = memory.moved(ids, copy=True)
         return made
-    mask: Array = memory.full(n, False, np.bool_)
+    mask: Array = memory.full(count, False, np.bool_)
     if len(ids) == 0:
         return mask
     if ids.dtype.kind not in "iu":
-        raise GraphError(f"vertices are a frontier, ids or a mask of bools, not {ids.dtype}")
+        raise GraphError(f"{name} are {taken} or a mask of bools, not {ids.dtype}")
     ids = memory.moved(ids)
     lowest, highest = int(ids.min()), int(ids.max())
-    if lowest < 0 or highest >= n:
-        raise GraphError(f"vertex {lowest if lowest < 0 else highest} does not exist: valid are 0..{n - 1}")
+    if lowest < 0 or highest >= count:
+        return lowest if lowest < 0 else highest
     mask[ids] = True
     return mask
 
@@ -119,23 +128,10 @@ def _edge_mask(graph: Graph, edges: Any) -> Array:
         edges = edges.ids
     if isinstance(edges, set | frozenset | range):
         edges = list(edges)
-    slots = given.one_dimensional(edges, "edges", memory)
-    if slots.dtype.kind == "b":
-        if len(slots) != m:
-            raise GraphError(f"a mask of {len(slots)} bools, but there are {m} edge slots")
-        made: Array = memory.moved(slots, copy=True)
-        return made
-    mask: Array = memory.full(m, False, np.bool_)
-    if len(slots) == 0:
-        return mask
-    if slots.dtype.kind not in "iu":
-        raise GraphError(f"edges are a frontier, edge slots or a mask of bools, not {slots.dtype}")
-    slots = memory.moved(slots)
-    lowest, highest = int(slots.min()), int(slots.max())
-    if lowest < 0 or highest >= m:
-        raise GraphError(f"there is no edge slot {lowest if lowest < 0 else highest}: there are {m}")
-    mask[slots] = True
-    return mask
+    found = _marked(memory, edges, m, "edges", "edge slots", "a frontier, edge slots")
+    if isinstance(found, int):
+        raise GraphError(f"there is no edge slot {found}: there are {m}")
+    return found
 
 
 def reversed_edges(graph: Graph) -> Graph:
