@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
+from typing import Any
 
 from frontier.environment import switch
 from frontier.errors import printable
@@ -33,6 +34,9 @@ _open: list[Task] = []
 _lock = threading.RLock()
 _some = threading.Event()  # whether there are tasks
 _drawer: threading.Thread | None = None
+
+#: The last stream that stderr was, and whether somebody looks at it.
+_seen: tuple[Any, bool] = (None, False)
 
 
 class Task:
@@ -134,7 +138,14 @@ def _somebody_looks() -> bool:
     """Whether stderr is a terminal or a notebook's, and this is the process that speaks for all ranks."""
     if os.environ.get("FRONTIER_PROGRESS"):
         return switch("FRONTIER_PROGRESS", "1 to show progress, or 0", True)
+    global _seen
     stream = sys.stderr
+    if _seen[0] is not stream:  # a call asks a few times, and to ask the system takes longer than the answer is worth
+        _seen = (stream, _is_looked_at(stream))
+    return _seen[1]
+
+
+def _is_looked_at(stream: Any) -> bool:
     if stream is None or os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")) != "0":
         return False
     try:
