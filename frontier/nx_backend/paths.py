@@ -66,18 +66,10 @@ def paths_of(graph: ConvertedGraph, order: Array, parent: Array, reverse: bool =
     ----------
     order : ndarray
         The vertices that are reached, each after its parent.
-    parent : ndarray, shape (n,)
-        The vertex before each; one that is its own or -1 is a start.
-    reverse : bool
-        Whether paths lead to the start.
+    parent, reverse
+        As for :func:`frontier.nx_backend.weighted.path_maker`.
     """
-
-    def path(i: int) -> list[Any]:
-        vertex = int(order[i])
-        found = [vertex]
-        while (before := int(parent[vertex])) not in (vertex, -1):
-            found.append(vertex := before)
-        return graph.names(np.array(found if reverse else found[::-1]))
+    path = weighted.path_maker(graph, order, parent, reverse)
 
     def all_paths() -> list[list[Any]]:
         made: dict[int, list[Any]] = {}

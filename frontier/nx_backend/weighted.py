@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -51,8 +51,18 @@ def _searched(
     return by_some(graph, order, distance), _paths(graph, order, host(found.parent), reverse) if paths else None
 
 
-def _paths(graph: ConvertedGraph, order: Array, parent: Array, reverse: bool) -> Any:
-    """Paths by the node at their end; edges of weight 0 may have put a vertex before its parent."""
+def path_maker(graph: ConvertedGraph, order: Array, parent: Array, reverse: bool) -> Callable[[int], list[Any]]:
+    """A function that gives the path to the i-th vertex of an order, along the tree of a search.
+
+    Parameters
+    ----------
+    order : ndarray
+        The vertices that are reached.
+    parent : ndarray, shape (n,)
+        The vertex before each; one that is its own or -1 is a start.
+    reverse : bool
+        Whether paths lead to the start.
+    """
 
     def path(i: int) -> list[Any]:
         vertex = int(order[i])
@@ -61,6 +71,12 @@ def _paths(graph: ConvertedGraph, order: Array, parent: Array, reverse: bool) ->
             found.append(vertex := before)
         return graph.names(np.array(found if reverse else found[::-1]))
 
+    return path
+
+
+def _paths(graph: ConvertedGraph, order: Array, parent: Array, reverse: bool) -> Any:
+    """Paths by the node at their end; edges of weight 0 may have put a vertex before its parent."""
+    path = path_maker(graph, order, parent, reverse)
     return each(graph, order, path, lambda: [path(i) for i in range(len(order))])
 
 
