@@ -138,6 +138,15 @@ def test_sizes(backend):
     np.testing.assert_allclose(np.asarray(p.ranks.tolist()), 0.25 + 3)
 
 
+def misspelled(p, v):
+    p.ranks[v] = p.num_vertice
+
+
+def test_a_misspelled_size_is_found(backend):
+    with pytest.raises(fr.FunctorError, match="no field 'num_vertice'; did you mean 'num_vertices'"):
+        fr.Compute(misspelled, over="vertices")(problem(backend(SMALL)))
+
+
 def test_a_field_of_that_name_goes_first(backend):
     p = fr.Problem(
         backend(SMALL), num_vertices=fr.scalar("float64", 0.5), ranks=fr.vertex("float64"), num_edges=fr.scalar("int64")

@@ -359,7 +359,7 @@ def place_of(parts: list[Callable[..., Any]], name: str) -> str:
 
 def unknown_field(name: str, fields: Any) -> str:
     """Message for a field that a problem does not have, with the nearest name there is."""
-    near = get_close_matches(name, list(fields), 1)
+    near = get_close_matches(name, [*fields, "num_vertices", "num_edges"], 1)  # which every problem has
     if name == "graph":
         return "the problem has no field 'graph'; functors read the graph by fr.neighbours(p, v), fr.degree(p, v), ..."
     hint = f"did you mean {near[0]!r}? " if near else ""
