@@ -26,9 +26,10 @@ class Block:
     follows: bool  # nothing stands between the block before and this one
 
     @property
-    def needs_gpu(self) -> bool:
-        """The block says so in its first line."""
-        return self.text.startswith("# needs a GPU\n")
+    def gpus(self) -> int:
+        """How many GPUs the block needs, as it says in its first line."""
+        first = self.text.partition("\n")[0]
+        return {"# needs a GPU": 1, "# needs two GPUs": 2}.get(first, 0)
 
 
 def blocks(page: str, *languages: str) -> Iterator[Block]:

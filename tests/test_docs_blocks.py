@@ -17,6 +17,7 @@ import pytest
 from pages import PAGES, ROOT, Block, blocks, commands
 
 from frontier import cli
+from frontier.memory import detection
 
 RUN = ("python", "pycon", "console", "sh")
 #: What is not code: directives of Sphinx, and text that nothing is run to get.
@@ -39,7 +40,7 @@ ELSEWHERE = (
 
 def needing(gpu: bool) -> list[str]:
     """Pages with something to run: those with blocks that need a GPU, or those with others."""
-    return [page for page in PAGES if any(block.needs_gpu == gpu for block in blocks(page, *RUN))]
+    return [page for page in PAGES if any((block.gpus > 0) == gpu for block in blocks(page, *RUN))]
 
 
 class Reader:
@@ -98,7 +99,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks(page: str) -> None:
     reader = Reader(page)
     for block in blocks(page):
-        if not block.needs_gpu:
+        if not block.gpus:
             reader.paste(block)
     if ROOT / page in PROGRAMS:
         example = f"python examples/{Path(page).stem}.py"
@@ -112,6 +113,8 @@ def test_blocks(page: str) -> None:
 def test_blocks_that_need_a_gpu(page: str) -> None:
     reader = Reader(page)
     for block in blocks(page):
+        if block.gpus > len(detection.every()):
+            pytest.skip(f"{page}:{block.line} needs {block.gpus} GPUs")
         reader.paste(block)
 
 

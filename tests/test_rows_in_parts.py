@@ -97,14 +97,14 @@ def there():
         yield
 
 
-GPUS = [
+ON_GPUS = [
     *(pytest.param(name, marks=pytest.mark.gpu) for name in ("ranks:2,cuda", GPUS)),
     *(pytest.param(name, marks=[pytest.mark.gpu, unsimulated]) for name in ("cuda:0,0", "cuda:0,0,0")),
 ]
 RANKS = [pytest.param(name, marks=unsimulated) for name in ("ranks:2", "ranks:3,python", "ranks:6,2x3", "ranks:1")]
 
 
-@pytest.mark.parametrize("place", [*RANKS, *GPUS])
+@pytest.mark.parametrize("place", [*RANKS, *ON_GPUS])
 @pytest.mark.parametrize("made", ["whole", "in parts"])
 def test_parts_leave_the_same(there, place, made):
     if place == GPUS and not SMALL and len(detection.every()) < COUNT:
