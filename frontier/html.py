@@ -19,16 +19,21 @@ def text(value: object) -> str:
     return escape(printable(str(value)))
 
 
-def rows(heads: Iterable[object], lines: Iterable[Iterable[object]], caption: str = "") -> str:
-    """A table with a line of heads; ``caption`` is HTML."""
+def rows(
+    heads: Iterable[object], lines: Iterable[Iterable[object]], caption: str = "", cut: bool = False
+) -> str:  # fmt: skip
+    """A table with a line of heads; ``caption`` is HTML. If it is to be ``cut``, it has ``SHOWN`` rows and says so."""
+    lines = list(lines)
+    if cut and len(lines) > SHOWN:
+        lines, caption = lines[:SHOWN], f"{caption} The first {SHOWN} rows:"
     head = "".join(f"<th>{text(each)}</th>" for each in heads)
     body = "".join("<tr>" + "".join(f"<td>{_cell(each)}</td>" for each in line) + "</tr>" for line in lines)
     return f"{_about(caption)}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def table(columns: Mapping[str, Any], caption: str = "") -> str:
-    """A table of arrays by their names."""
-    return rows(columns, zip(*(values.tolist() for values in columns.values()), strict=True), caption)
+    """The first rows of arrays, by their names."""
+    return rows(columns, zip(*(values.tolist() for values in columns.values()), strict=True), caption, cut=True)
 
 
 def facts(pairs: Mapping[str, object], caption: str = "") -> str:

@@ -344,7 +344,7 @@ class Result:
         """The first rows, for notebooks."""
         if self._names is None:
             return html.text(repr(self))
-        return html.table(self.table(html.SHOWN), html.text(repr(self)))
+        return html.table(self.table(html.SHOWN + 1), html.text(repr(self)))
 
 
 def by_pairs(

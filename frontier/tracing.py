@@ -201,8 +201,7 @@ class Trace:
     def _repr_html_(self) -> str:
         """The first rows, for notebooks."""
         head, *lines = _lines(self)
-        more = f", of which {html.SHOWN} are shown" if len(lines) > html.SHOWN else ""
-        return html.rows(head, lines[: html.SHOWN], html.text(f"{self!r}{more}"))
+        return html.rows(head, lines, html.text(repr(self)), cut=True)
 
     def __repr__(self) -> str:
         return f"Trace({len(self.rows)} rows, {self.seconds * 1e3:.3f} ms)"

@@ -32,7 +32,8 @@ def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str)
         if holds(value):
             return float(value)
     except (TypeError, ValueError, ArithmeticError):  # no number, several, or none that a float holds
-        pass
+        if value is None or isinstance(value, (str, bytes)):
+            words = f"it is no number; {words}"
     raise GraphError(f"{name}={value!r}: {words}")
 
 

@@ -185,6 +185,9 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out)["result"]["depth"] == 2
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"0,1\n1,x\n")))
     assert ":2: expected a vertex id" in refused(capsys, "info", "-", "--format", "csv")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"p sp 3 1\na 1 3 7\n")))
+    assert main(["info", "-", "--json"]) == 0  # DIMACS, as it shows
+    assert json.loads(capsys.readouterr().out)["weight_range"] == [7, 7]
     monkeypatch.setattr(sys, "stdin", None)
     assert "it is closed" in refused(capsys, "info", "-", "--format", "csv")
 

@@ -11,6 +11,7 @@ import pytest
 
 import frontier as fr
 from frontier.cli import main
+from frontier.io import external
 
 TABLE = "id,follower,followee,strength\n7,3,4,0.5\n8,4,5,1.5\n"
 NAMES = '"id","follower","followee","strength"\n7,"ann, b","bob",2\n8,bob,carol,3\n'
@@ -24,7 +25,7 @@ def edges(graph: fr.Graph) -> list[tuple[Any, ...]]:
     """Slots by label, or by id where there are none."""
     names = range(graph.num_vertices) if graph.labels is None else graph.labels.tolist()
     ends = [[names[v] for v in each.tolist()] for each in (graph.sources, graph.targets)]
-    return sorted(zip(*ends, [] if graph.weights is None else graph.weights.tolist(), strict=True))
+    return sorted(zip(*ends, *([] if graph.weights is None else [graph.weights.tolist()]), strict=True))
 
 
 @pytest.mark.parametrize(("suffix", "mark"), [("csv", ","), ("csv", ";"), ("tsv", "\t"), ("txt", " "), ("edges", ",")])
@@ -135,11 +136,53 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (said["vertices"], said["edges"], said["weight_range"]) == (3, 2, [2, 3])
     for words, message in (
         (["info", "karate", *ends], "--source-column and --target-column are for files"),
-        (["convert", str(path), str(out), "--memory", "1MiB", *ends], "--memory does not go with --labels"),
+        (["convert", str(path), str(out), "--memory", "1MiB", "--labels", *ends], "--memory does not go with --labels"),
+        (["convert", str(path), str(out), "--memory", "1MiB", *ends], "has names or columns of vertices"),
         (["info", str(path), "--source-column", "x"], "source='x': there is no such column"),
     ):
         assert main(words) == 2
         assert message in capsys.readouterr().err
+
+
+TABLE_OF_IDS = "id,follower,followee,strength\n" + "".join(f"{i},{i % 7},{i * 3 % 11},{i / 2}\n" for i in range(60))
+
+
+@pytest.mark.parametrize("weight", ["strength", False])
+@pytest.mark.parametrize("mark", [",", "\t"])
+def test_a_conversion_in_pieces_takes_columns_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str, weight: str | bool
+) -> None:
+    monkeypatch.setattr(external, "TEXT", 1 << 14)  # several pieces, of 4 KiB at least
+    path, out = tmp_path / "g.csv", tmp_path / "g.frontier"
+    path.write_text((TABLE_OF_IDS + TABLE_OF_IDS.partition("\n")[2] * 30).replace(",", mark))
+    ends: dict[str, Any] = {"source": "follower", "target": "followee"}
+    fr.convert(path, out, weight=weight, duplicates="min", memory="1MiB", **ends)
+    expected = fr.read(path, weight=weight, duplicates="min", **ends)
+    assert edges(fr.open(out)) == edges(expected)
+    assert expected.directed
+    assert (expected.weights is None) == (weight is False)
+    with pytest.raises(fr.GraphError, match="columns"):  # which of them are the weights?
+        fr.convert(path, tmp_path / "other.frontier", **ends)
+
+
+def test_a_conversion_in_pieces_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    path, out = tmp_path / "g.csv", tmp_path / "g.frontier"
+    path.write_text(TABLE + "9,7,,\n")
+    with pytest.raises(fr.GraphError, match=r"a vertex id|one end only"):
+        fr.convert(path, out, source="follower", target="followee", weight="strength")
+    fr.write(fr.karate(), tmp_path / "karate.npz")
+    with pytest.raises(fr.GraphError, match=r"karate\.npz: source and target are for edge lists"):
+        fr.convert(tmp_path / "karate.npz", out, source="x")
+
+
+def test_parquet_is_converted_by_names_of_columns(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"id": [7, 8], "strength": [5, 6], "followee": [1, 2], "follower": [0, 1]}
+    parquet.write_table(arrow.table(columns), tmp_path / "g.parquet")
+    fr.convert(
+        tmp_path / "g.parquet", tmp_path / "g.frontier", source="follower", target="followee", weight="strength"
+    )
+    assert edges(fr.open(tmp_path / "g.frontier")) == [(0, 1, 5), (1, 2, 6)]
 
 
 def test_a_line_above_numbers_names_columns(tmp_path: Path) -> None:

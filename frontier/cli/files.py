@@ -138,22 +138,18 @@ def convert(arguments: argparse.Namespace) -> int:
 
 def _is_too_large(arguments: argparse.Namespace) -> bool:
     """Whether the graph is a file that becomes a Frontier graph, and had better not be read at once."""
-    from frontier.io.external import is_too_large
+    from frontier.io.external import is_too_large, options_of
     from frontier.io.stored import is_stored
 
     if arguments.to is not None or not is_stored(arguments.out) or is_stored(arguments.graph):
         return False
-    if _reads_table(arguments) or arguments.weights is not None or arguments.graph == "-":
+    if arguments.labels or arguments.weights is not None or arguments.graph == "-":
         return False
     if arguments.format is None and arguments.graph.partition(":")[0] in graphs.KINDS:
         return False
-    return is_too_large(arguments.graph, arguments.format, arguments.directed, arguments.weight)
-
-
-def _reads_table(arguments: argparse.Namespace) -> bool:
-    """Whether there are options that say how a table is read, which is not done part by part."""
     ends = arguments.source_column, arguments.target_column
-    return arguments.labels or arguments.header is not None or any(each is not None for each in ends)
+    options = options_of(arguments.directed, None, arguments.header, arguments.weight, *ends)
+    return is_too_large(arguments.graph, arguments.format, options)
 
 
 def _convert_in_parts(arguments: argparse.Namespace) -> int:
@@ -164,12 +160,13 @@ def _convert_in_parts(arguments: argparse.Namespace) -> int:
 
     if not is_stored(arguments.out) or arguments.graph.partition(":")[0] in graphs.KINDS or arguments.graph == "-":
         raise UsageError("--memory is for a file that becomes a Frontier graph: convert edges.el graph.frontier")
-    if _reads_table(arguments):
-        raise UsageError("--memory does not go with --labels, --header, --source-column and --target-column")
+    if arguments.labels:
+        raise UsageError("--memory does not go with --labels: a graph larger than memory has ids, from 0")
     in_parts(
         arguments.graph, arguments.out, memory=arguments.memory, format=arguments.format, directed=arguments.directed,
-        weight=arguments.weight,
-    )
+        header=arguments.header, weight=arguments.weight, source=arguments.source_column,
+        target=arguments.target_column,
+    )  # fmt: skip
     made = opened(arguments.out, check=False)
     print(f"{printable(arguments.out)}: {made.num_vertices:,} vertices, {made.num_edges:,} edges")
     return 0

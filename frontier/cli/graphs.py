@@ -75,7 +75,7 @@ KINDS = {
     "small_world": Kind("small_world:VERTICES:K:P, as small_world:1000:4:0.1", 3, ("n", "k", "p")),
 }
 
-HELP = "a file, - for standard input (with --format), or one of " + ", ".join(
+HELP = "a file, - for standard input, or one of " + ", ".join(
     kind.usage.split(",")[0] for kind in KINDS.values()
 )
 
@@ -207,8 +207,6 @@ def load(
         raise HereError(f"{spec!r} is neither a file nor a kind of graph that can be made: {', '.join(KINDS)}")
     if spec == "-" and sys.stdin is None:
         raise HereError("- is standard input, and it is closed")
-    if spec == "-" and arguments.format is None:
-        raise UsageError("- is standard input, which has no name that says what it is: add --format csv, or another")
     from frontier.io import read
     from frontier.io.stored import is_stored, opened
 

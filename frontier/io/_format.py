@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
@@ -55,3 +56,21 @@ class Format:
     unpacks: bool = True
     has_attributes: bool = False
     is_zip: bool = False
+
+    def check(self, options: Options) -> None:
+        """Refuse options that the format does not know, or that do not go together."""
+        if options.num_vertices is not None and not self.lists_edges:
+            raise GraphError(f"num_vertices is for edge lists: {self.name} files say it themselves")
+        if options.header is not None and not self.lists_edges:
+            raise GraphError("header is for edge lists: the others have names of columns nowhere")
+        if options.weight is not None and not (self.lists_edges or self.has_attributes):
+            what = f"{self.name} files name no columns"
+            raise GraphError(f"weight is for edge lists, Parquet, GraphML and the like: {what}")
+        if options.names_ends and not self.lists_edges:
+            what = "the others have names of columns nowhere"
+            raise GraphError(f"source and target are for edge lists and Parquet: {what}")
+        if options.names_ends and options.header is False:
+            what = "the first line is a header"
+            raise GraphError(f"source and target name columns, so that {what}: leave out header=False")
+        if options.labels is True and not self.lists_edges:
+            raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")

@@ -13,7 +13,7 @@ class Options:
     """How a graph is made of what a file holds: arguments of :func:`frontier.read`.
 
     ``infers_labels``: whether ends may be labels, though ``labels`` does not say so, where a line of names of columns
-    says that they are no edge.
+    says that they are no edge. ``keeps_columns``: whether columns other than weights are kept.
     """
 
     directed: bool | None
@@ -26,6 +26,7 @@ class Options:
     source: str | None = None
     target: str | None = None
     infers_labels: bool = False
+    keeps_columns: bool = True
 
     @property
     def names_ends(self) -> bool:

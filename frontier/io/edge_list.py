@@ -71,17 +71,33 @@ def divisible(source: Source, suffix: str, options: Options) -> Divisible | None
     """How several processes can read the lines of an edge list; None if they cannot."""
     head = head_of(source, suffix, options)
     columns = head.columns or usual_columns(head, suffix)
-    if head.names or not _simple(columns, head) or (head.first is None and not head.says_enough):
+    if head.names or (head.first is None and not head.says_enough):
         return None
+    if not _simple(columns, head):
+        return None if options.keeps_columns else _divisible_table(source, columns, head, options)
     limit, weighted = head.marker.vertices, head.columns is not None or options.weight is not False
 
     def made(part: Source) -> Piece:
         rows = _parse.rows(part, columns=columns.count, comments="#%", limit=limit, names=True, third=head.third)
         if head.third is not None and rows.weights is not None:
-            return Piece(rows.src, rows.dst, None, {head.third: rows.weights})
+            return Piece(rows.src, rows.dst, None, {head.third: rows.weights} if options.keeps_columns else None)
         return Piece(rows.src, rows.dst, rows.weights if weighted else None)
 
     return Divisible(lines_in_parts(source, made, limit, least=head.vertices), _directed(head, options.directed, {}))
+
+
+def _divisible_table(source: Source, columns: Columns, head: Head, options: Options) -> Divisible:
+    """How edges and weights are read in pieces where there are other columns, or others stand first."""
+
+    def made(part: Source) -> Piece:
+        found = _table.read(part, columns, head.delimiter, names=False)
+        if found.num_vertices is not None:
+            what = "a line with one end only is a vertex without edges"
+            raise GraphError(f"{source.path}: {what}: num_vertices= says how many vertices there are")
+        return Piece(found.src, found.dst, found.weights)
+
+    shares = lines_in_parts(source, made, head.marker.vertices, least=head.vertices)
+    return Divisible(shares, _directed(head, options.directed, {}))
 
 
 def _simple(columns: Columns, head: Head) -> bool:

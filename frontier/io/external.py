@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ from frontier.memory.limits import parsed
 from frontier.progress import Task
 from frontier.regular_files import described
 
-__all__ = ["convert", "is_too_large"]
+__all__ = ["convert", "is_too_large", "options_of"]
 
 #: Bytes of memory for each byte of a piece of a text.
 TEXT = 16
@@ -59,7 +58,7 @@ LAYOUT = 3
 
 
 def convert(
-    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
     memory: int | str | None = None,
@@ -68,24 +67,28 @@ def convert(
     duplicates: str | None = None,
     self_loops: str = "keep",
     num_vertices: int | None = None,
+    header: bool | None = None,
     weight: str | bool | None = None,
+    source: str | None = None,
+    target: str | None = None,
     progress: bool | None = None,
 ) -> None:
     """Make a Frontier graph of a file of edges, neither of which needs to fit into memory.
 
     Parameters
     ----------
-    source : str or os.PathLike, or a sequence of them
-        An edge list without names and with no columns but weights, Matrix Market, DIMACS, npz or Parquet; not packed,
-        nor skew-symmetric. Or several edge lists, npz or Parquet files, whose edges are taken together.
+    path : str or os.PathLike, or a sequence of them
+        An edge list whose ends are numbers, Matrix Market, DIMACS, npz or Parquet; not packed, nor skew-symmetric. Or
+        several edge lists, npz or Parquet files, whose edges are taken together.
     out : str or os.PathLike
         The folder ``NAME.frontier`` to make; a Frontier graph that is there is replaced when the new one is complete.
     memory : int or str, optional
         About the bytes to use for edges, ``2**30`` or ``"1GiB"``. In addition there are 8 to 24 bytes for each vertex.
         Default: 1 GiB, or an eighth of the free memory if that is less; or what an unfinished conversion has used.
-    format, directed, duplicates, self_loops, num_vertices, weight, progress
-        As of :func:`frontier.read`, but that with ``weight=False`` columns are left out; so duplicates are kept of an
-        archive that :func:`frontier.write` has made, and else the first is.
+    format, directed, duplicates, self_loops, num_vertices, header, weight, source, target, progress
+        As of :func:`frontier.read`, but that only weights are kept of the columns: where there are others, ``weight``
+        is the name of the weights' column, or False. Duplicates are kept of an archive that :func:`frontier.write` has
+        made, and else the first is.
 
     Raises
     ------
@@ -109,12 +112,13 @@ def convert(
     >>> fr.bfs(fr.open("karate.frontier"), 0).level.max()
     np.int32(3)
     """
-    given = [source] if isinstance(source, (str, os.PathLike)) else source
-    names, target = [os.fspath(each) for each in given], os.fspath(out).rstrip("/")
-    _check(names, target, memory, duplicates, self_loops)
+    given = [path] if isinstance(path, (str, os.PathLike)) else path
+    names, folder = [os.fspath(each) for each in given], os.fspath(out).rstrip("/")
+    _check(names, folder, memory, duplicates, self_loops)
     if num_vertices is not None:
         num_vertices = vertex_count({}, num_vertices, None)
-    found = [_divided(name, format, num_vertices, weight, directed)[1] for name in names]
+    asked = options_of(directed, num_vertices, header, weight, source, target)
+    found = [_divided(name, format, asked)[1] for name in names]
     shares, says_directed = joined(names, [(each.shares, each.directed) for each in found])
     kind = says_directed if directed is None else directed
     if _must_be_undirected(shares, says_directed, directed):
@@ -127,11 +131,11 @@ def convert(
     options = {
         "source": [os.path.abspath(name) for name in names], "changed": times,
         "directed": kind, "duplicates": duplicates, "self_loops": self_loops, "num_vertices": num_vertices,
-        "weight": weight, "layout": LAYOUT,
+        "header": header, "weight": weight, "ends": [source, target], "layout": LAYOUT,
     }  # fmt: skip
-    options["memory"] = _usual(target, options) if memory is None else parsed(memory)
+    options["memory"] = _usual(folder, options) if memory is None else parsed(memory)
     try:
-        with Unfinished(target, options, _tasks(target, progress)) as work:
+        with Unfinished(folder, options, _tasks(folder, progress)) as work:
             if not os.path.exists(work.at(HEAD)):  # which is written when all else is there
                 _read(work, shares, kind, self_loops)
                 for name, before, now in zip(names, times, _times(names), strict=True):
@@ -141,9 +145,9 @@ def convert(
                 if kind:
                     InEdges(work).make()
                 _describe(work, kind)
-            _finish(work, target)
+            _finish(work, folder)
     except OSError as error:
-        raise GraphError(f"{target}: cannot be written: {error.strerror or error}") from None
+        raise GraphError(f"{folder}: cannot be written: {error.strerror or error}") from None
 
 
 def _check(names: list[str], target: str, memory: int | str | None, duplicates: str | None, self_loops: str) -> None:
@@ -174,9 +178,18 @@ def _must_be_undirected(shares: Shares, says_directed: bool, directed: bool | No
     return bool(directed) and not says_directed and not shares.both_ways
 
 
-def is_too_large(
-    name: str, format: str | None = None, directed: bool | None = None, weight: str | bool | None = None
-) -> bool:
+def options_of(
+    directed: bool | None, num_vertices: int | None, header: bool | None, weight: str | bool | None,
+    source: str | None, target: str | None,
+) -> Options:  # fmt: skip
+    """How a file is read in pieces; columns other than weights are left out where the caller says which these are."""
+    return Options(
+        directed, "keep", "keep", num_vertices, None, header, weight, source, target,
+        infers_labels=True, keeps_columns=weight is None,
+    )  # fmt: skip
+
+
+def is_too_large(name: str, format: str | None, options: Options) -> bool:
     """Whether a file of edges had better be converted in parts: at once it takes more than half of the free memory.
 
     False for files that cannot be read in pieces, or not as ``directed`` says, and for those that cannot be read.
@@ -184,10 +197,10 @@ def is_too_large(
     if not os.path.isfile(name):
         return False
     try:
-        suffix, found = _divided(name, format, None, weight, directed)
+        suffix, found = _divided(name, format, options)
     except GraphError:
         return False
-    if _must_be_undirected(found.shares, found.directed, directed):
+    if _must_be_undirected(found.shares, found.directed, options.directed):
         return False
     each = OF_EDGE if suffix in ("npz", "parquet") else OF_TEXT
     return found.shares.count * each > limits.free()[0] // 2
@@ -203,9 +216,7 @@ def _times(names: list[str]) -> list[int]:
     return [os.stat(name).st_mtime_ns for name in names]
 
 
-def _divided(
-    name: str, format: str | None, num_vertices: int | None, weight: str | bool | None, directed: bool | None
-) -> tuple[str, Divisible]:
+def _divided(name: str, format: str | None, options: Options) -> tuple[str, Divisible]:
     """The suffix of the file's format, and how it is read in pieces."""
     if os.path.exists(name) and not os.path.isfile(name):
         raise GraphError(f"{name}: it is {described(os.stat(name).st_mode)}, not a file, which is read in pieces")
@@ -216,15 +227,12 @@ def _divided(
         packed = "gzipped files" if packing == "gz" else f"files packed as .{packing}"
         what = f"{known.name} files" if known.divisible is None else packed
         raise GraphError(f"{name}: {what} cannot be read in pieces: fr.write(fr.read(...), ...) needs them in memory")
-    if num_vertices is not None and not known.lists_edges:
-        raise GraphError(f"{name}: num_vertices is for edge lists: {known.name} files say it themselves")
-    if weight is not None and not known.lists_edges:
-        raise GraphError(f"{name}: weight is for edge lists and Parquet: {known.name} files have no names of columns")
-    options = Options(directed, "keep", "keep", num_vertices, None, weight=weight, infers_labels=True)
+    try:
+        known.check(options)
+    except GraphError as error:
+        raise GraphError(f"{name}: {error}") from None
     with opened(name) as file:
-        found = known.divisible(
-            Source(name, file, "", progress=False), suffix, options
-        )
+        found = known.divisible(Source(name, file, "", progress=False), suffix, options)
     if found is None or found.labels is not None or found.vertices:
         raise GraphError(f"{name}: has names or columns of vertices, so it cannot be read in pieces")
     return suffix, found
@@ -239,10 +247,9 @@ def _read(work: Unfinished, shares: Shares, directed: bool, self_loops: str) -> 
 
     def read(i: int) -> None:
         piece = shares.make(i * step, min((i + 1) * step, shares.count))
-        if piece.columns and state["options"]["weight"] is not False:
+        if piece.columns:
             what = f"there are columns, {', '.join(piece.columns)}: only weights can be converted in pieces"
             raise GraphError(f"{what}; weight= takes one, weight=False leaves them out")
-        piece = replace(piece, columns=None)
         if len(piece.src) or not state["known"]["edges"]:
             _look_at(work, piece)  # a self-loop that is left out names a vertex, too
             piece = shares.checked(piece, self_loops)

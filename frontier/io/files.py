@@ -211,18 +211,7 @@ def _of_folder(
 
 def _check_options(known: Format, options: Options, there: Placement, parts: bool) -> None:
     """Refuse options that a format does not know, or that do not go together."""
-    if options.num_vertices is not None and not known.lists_edges:
-        raise GraphError(f"num_vertices is for edge lists: {known.name} files say it themselves")
-    if options.header is not None and not known.lists_edges:
-        raise GraphError("header is for edge lists: the others have names of columns nowhere")
-    if options.weight is not None and not (known.lists_edges or known.has_attributes):
-        raise GraphError(f"weight is for edge lists, Parquet, GraphML and the like: {known.name} files name no columns")
-    if options.names_ends and not known.lists_edges:
-        raise GraphError("source and target are for edge lists and Parquet: the others have names of columns nowhere")
-    if options.names_ends and options.header is False:
-        raise GraphError("source and target name columns, so that the first line is a header: leave out header=False")
-    if options.labels is True and not known.lists_edges:
-        raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
+    known.check(options)
     if parts and not there.divides:
         raise GraphError('parts=True goes with placement="ranks", of which each process may have a file of its own')
     if parts and options.labels is True:

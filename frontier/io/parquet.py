@@ -69,7 +69,8 @@ def divisible(path: str, file: Any, options: Options) -> Divisible | None:
     def make(lo: int, hi: int) -> Piece:
         src, dst, weights, others = _parts(columns, names, rows.rows(lo, hi))
         weights = None if weights is None else weights_of(weights, len(weights))
-        return Piece(vertex_ids(src, "src"), vertex_ids(dst, "dst"), weights, others)
+        kept = others if options.keeps_columns else None
+        return Piece(vertex_ids(src, "src"), vertex_ids(dst, "dst"), weights, kept)
 
     return Divisible(Shares(opened.metadata.num_rows, make, marker.vertices), marker.directed is not False)
 

@@ -252,7 +252,7 @@ class Frontier:
 
     def _repr_html_(self) -> str:
         """The first elements, for notebooks: names of vertices, or both ends of edges."""
-        g, ids = self.graph, self.host_ids()[: html.SHOWN]
+        g, ids = self.graph, self.host_ids()[: html.SHOWN + 1]
         columns = {"vertex": ids} if self.kind == "vertex" else {"source": g.sources[ids], "target": g.targets[ids]}
         named = {name: g.names.column(to_host(ends)) for name, ends in columns.items()}
         return html.table(named, html.text(repr(self)))
