@@ -12,11 +12,13 @@ label if that is among the most frequent ones, so that a round without changes i
 them. It chooses again only if the label of a neighbour has changed.
 
 The first two methods choose by a gather of the most frequent label (``"mode"``). The asynchronous one, which has to
-know all labels that are equally frequent, counts them in a hash table for each vertex, in a slice of two edge fields.
+know all labels that are equally frequent, counts them in a hash table for each vertex, in a slice of two edge fields;
+so do all methods where neighbours count with the weights of edges, as integers, whose sums do not depend on an order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +28,11 @@ from numpy.typing import NDArray
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import check_number
-from frontier.primitives._communities import classes, due, moves, wake
+from frontier.primitives._arguments import check_number, check_weights
+from frontier.primitives._communities import classes, due, in_integers, moves, wake
 from frontier.primitives._oriented import at_hand
-from frontier.primitives._tables import clear, find, in_one_piece
+from frontier.primitives._tables import FREE, clear, find, in_one_piece
+from frontier.primitives._weighted_sums import check_weighted
 from frontier.program.problem import Field
 from frontier.registry import Argument, Plan, primitive
 
@@ -62,23 +65,50 @@ def empty(p, v):
         p.times[e] = 0
 
 
-def draw(p, v):
-    """Choose one of the most frequent labels of v's neighbours, v's own if it is among them; true if it changes."""
+def add(p, v, e, amount):
+    """Add to the entry of the label at the other end of e in v's table; return its sum."""
+    slot = find(p, fr.neighbours(p, v).start, fr.degree(p, v), p.label[fr.target(p, e)])
+    p.times[slot] = p.times[slot] + amount
+    return p.times[slot]
+
+
+def count(p, v):
+    """Count the edges to each label around v, in v's table; return the greatest number."""
     empty(p, v)
-    first = fr.neighbours(p, v).start
-    size = fr.degree(p, v)
     most = 0
     for e in fr.neighbours(p, v):
-        slot = find(p, first, size, p.label[fr.target(p, e)])
-        times = p.times[slot] + 1
-        p.times[slot] = times
-        most = max(most, times)
+        most = max(most, add(p, v, e, 1))
+    return most
+
+
+def weigh(p, v):
+    """Add up the weights of the edges to each label around v, in v's table; return the greatest sum."""
+    empty(p, v)
+    most = 0
+    for e in fr.neighbours(p, v):
+        most = max(most, add(p, v, e, fr.weight(p, e)))
+    return most
+
+
+def heaviest(p, v):
+    """Choose the smallest of the labels of the greatest weight around v; -1 without neighbours."""
+    most = weigh(p, v)
+    best = -1
+    for slot in fr.neighbours(p, v):
+        label = p.key[slot]
+        if label != FREE and p.times[slot] == most and (best == -1 or label < best):
+            best = label
+    p.next[v] = best
+
+
+def draw_one(p, v, most):
+    """Choose one of the labels with ``most`` in v's table, v's own if it is among them; true if it changes."""
     best = p.label[v]
     lot = -1  # the labels' lots are not negative
     key = fr.hash(fr.hash(p.seed + p.round) + v)
     for slot in fr.neighbours(p, v):
-        if p.times[slot] == most:
-            label = p.key[slot]
+        label = p.key[slot]
+        if label != FREE and p.times[slot] == most:
             if label == p.label[v]:
                 return False
             drawn = fr.hash(key + label) & 0x7FFFFFFF
@@ -87,6 +117,16 @@ def draw(p, v):
                 lot = drawn
     p.next[v] = best
     return best != p.label[v]
+
+
+def draw(p, v):
+    """Choose one of the most frequent labels around v."""
+    return draw_one(p, v, count(p, v))
+
+
+def draw_by_weight(p, v):
+    """Choose one of the labels of the greatest weight around v."""
+    return draw_one(p, v, weigh(p, v))
 
 
 def adopt(p, v):
@@ -134,13 +174,11 @@ def in_use(p, v):
 _COUNT = (fr.Compute(mark, over="vertices"), fr.Reduce(in_use, "sum", into="count", over="vertices"))
 
 
-class Synchronous(fr.Enactor):
-    """All vertices choose at the same time, at most ``limit`` times."""
-
-    loop = (
+def _synchronous(choose: fr.Step) -> tuple[fr.Step, ...]:
+    return (
         fr.Compute(begin, over="vertices"),
         fr.Loop(
-            fr.Gather(of_neighbour, "mode", into="next", edges="out", over="vertices"),
+            choose,
             fr.Reduce(settle, "sum", into="changed", over="vertices"),
             fr.Swap("label", "next"),
             times="limit",
@@ -151,22 +189,20 @@ class Synchronous(fr.Enactor):
     )
 
 
-class Alternating(fr.Enactor):
-    """In every round one half of the vertices chooses, then the other half."""
-
-    loop = (
+def _alternating(choose: fr.Step) -> tuple[fr.Step, ...]:
+    return (
         fr.Compute(begin, over="vertices"),
         fr.Loop(
             fr.Sequence(
                 fr.Filter(first_half),
-                fr.Gather(of_neighbour, "mode", into="next", edges="out"),
+                choose,
                 fr.Reduce(settle, "sum", into="changed_first"),
                 fr.Compute(adopt),
                 over="vertices",
             ),
             fr.Sequence(
                 fr.Filter(second_half),
-                fr.Gather(of_neighbour, "mode", into="next", edges="out"),
+                choose,
                 fr.Reduce(settle, "sum", into="changed"),
                 fr.Compute(adopt),
                 over="vertices",
@@ -180,17 +216,15 @@ class Alternating(fr.Enactor):
     )
 
 
-class Asynchronous(fr.Enactor):
-    """In every round one class of the vertices chooses after the other."""
-
-    loop = (
+def _asynchronous(choose: Callable[..., Any]) -> tuple[fr.Step, ...]:
+    return (
         fr.Compute(begin, over="vertices"),
         fr.Loop(
             fr.Set(moves=0, turn=0),
             fr.Loop(
                 fr.Sequence(
                     fr.Filter(due),
-                    fr.Filter(draw),
+                    fr.Filter(choose),
                     fr.Reduce(adopt, "sum", into="moved"),
                     fr.Advance(wake, output=None),
                     over="vertices",
@@ -205,6 +239,42 @@ class Asynchronous(fr.Enactor):
         ),
         *_COUNT,
     )
+
+
+class Synchronous(fr.Enactor):
+    """All vertices choose at the same time, at most ``limit`` times."""
+
+    loop = _synchronous(fr.Gather(of_neighbour, "mode", into="next", edges="out", over="vertices"))
+
+
+class Alternating(fr.Enactor):
+    """In every round one half of the vertices chooses, then the other half."""
+
+    loop = _alternating(fr.Gather(of_neighbour, "mode", into="next", edges="out"))
+
+
+class SynchronousByWeight(fr.Enactor):
+    """As :class:`Synchronous`, by the weights of edges."""
+
+    loop = _synchronous(fr.Compute(heaviest, over="vertices"))
+
+
+class AlternatingByWeight(fr.Enactor):
+    """As :class:`Alternating`, by the weights of edges."""
+
+    loop = _alternating(fr.Compute(heaviest))
+
+
+class Asynchronous(fr.Enactor):
+    """In every round one class of the vertices chooses after the other."""
+
+    loop = _asynchronous(draw)
+
+
+class AsynchronousByWeight(fr.Enactor):
+    """As :class:`Asynchronous`, by the weights of edges."""
+
+    loop = _asynchronous(draw_by_weight)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,9 +306,12 @@ class LabelPropagationResult(fr.Result, columns=("label",), ids=("label",)):
 
 #: The program of each method, and the names of the scalars with the number of rounds, and of changes in the last one.
 _ROUNDS = {
-    "synchronous": (Synchronous, "iterations", "changed"),
-    "alternating": (Alternating, "iterations", "changed"),
-    "asynchronous": (Asynchronous, "round", "moves"),
+    ("synchronous", False): (Synchronous, "iterations", "changed"),
+    ("synchronous", True): (SynchronousByWeight, "iterations", "changed"),
+    ("alternating", False): (Alternating, "iterations", "changed"),
+    ("alternating", True): (AlternatingByWeight, "iterations", "changed"),
+    ("asynchronous", False): (Asynchronous, "round", "moves"),
+    ("asynchronous", True): (AsynchronousByWeight, "round", "moves"),
 }
 
 
@@ -264,6 +337,7 @@ def _facts(g: fr.Graph, result: LabelPropagationResult) -> dict[str, Any]:
     arguments=(
         Argument("--max-iterations", "number of rounds (default: 10)", type=int),
         Argument("--method", "who chooses at a time (default: synchronous, all)", type=str, choices=METHODS),
+        Argument("--weighted", "count edges by their weights (default: no)", type=bool),
     ),
     report=_facts, memory=_plan,
 )  # fmt: skip
@@ -272,6 +346,7 @@ def label_propagation(
     *,
     max_iterations: int = 10,
     method: str = "synchronous",
+    weighted: bool = False,
     seed: int = 0,
     schedule: fr.Schedule | None = None,
 ) -> LabelPropagationResult:
@@ -281,7 +356,7 @@ def label_propagation(
     ----------
     g : Graph
         Edges of a directed graph are followed both ways, and an edge and its reverse count as two. So do parallel
-        edges. Weights are not used.
+        edges.
     max_iterations : int
         Number of rounds; fewer, if a round changes nothing.
     method : {"synchronous", "alternating", "asynchronous"}
@@ -290,6 +365,10 @@ def label_propagation(
         choose first, then the others, which converges more often. With ``asynchronous``, there are up to 64 such
         classes, and vertices keep their label or draw one of several that are equally frequent. That usually
         converges in few rounds, of which the later ones cost little, to more and smaller communities.
+    weighted : bool
+        Whether edges count with their weights, which must not be negative, instead of 1: a vertex takes the label with
+        the greatest sum. Floats are rounded to multiples of a power of two, of at most 2**-60 of their sum, so that
+        sums do not depend on an order.
     seed : int
         Decides in the asynchronous method which vertices choose at the same time, and what they draw.
     schedule : Schedule, optional
@@ -302,22 +381,30 @@ def label_propagation(
     Raises
     ------
     GraphError
-        If an argument is invalid.
+        If an argument is invalid, ``weighted`` without weights, or weights are infinite or integers with a sum of 2**62
+        or more.
+    NegativeWeightError
+        ``weighted`` with a negative weight.
 
     Notes
     -----
     O(n + m) expected work in each round. A directed graph is copied with edges in both directions, for which each
-    process needs all of a graph in parts, as also for ``method="asynchronous"``.
+    process needs all of a graph in parts, as also for ``method="asynchronous"`` and for weights.
     """
     if method not in METHODS:
         raise GraphError(f"method={method!r}: choose from {', '.join(METHODS)}")
     check_number("seed", seed, lambda x: abs(x) < 2**62 and x == int(x), "a whole number of 62 bits")
     check_number("max_iterations", max_iterations, lambda x: 0 <= x < 2**62 and x == int(x), "a whole number from 0")
-    if method == "asynchronous":
+    if weighted:
+        check_weighted(g)
+        check_weights(g, "label propagation", scaled=True)
+    if method == "asynchronous" or weighted:
         g, schedule = in_one_piece(g, schedule)
-    h = both_ways(g)
-    program, rounds, changes = _ROUNDS[method]
-    more = _classes(h, seed) if program is Asynchronous else {}
+    h = both_ways(in_integers(g), weighted=True) if weighted else both_ways(g)
+    program, rounds, changes = _ROUNDS[method, weighted]
+    more = _tables(h, weighted) if method == "asynchronous" or weighted else {}
+    if method == "asynchronous":
+        more |= _classes(h, seed)
     p = fr.Problem(h, **_fields(h, int(max_iterations)), **more)
     if g.num_vertices:
         program(p, schedule).run()
@@ -326,15 +413,16 @@ def label_propagation(
     return LabelPropagationResult(p.label, int(p.count), iterations, converged)
 
 
-def both_ways(g: fr.Graph) -> fr.Graph:
-    """Return a directed graph with the reverse of every edge added; an undirected graph as it is."""
+def both_ways(g: fr.Graph, weighted: bool = False) -> fr.Graph:
+    """Return a directed graph with the reverse of every edge added, perhaps weighted; an undirected graph as it is."""
     if g.symmetric:
         return g
     here = at_hand(g)
     xp = here.placement.memory.xp
     src = xp.concatenate([here.sources, here.targets])
     dst = xp.concatenate([here.targets, here.sources])
-    made = fr.from_edges(src, dst, num_vertices=g.num_vertices, directed=True, duplicates="keep")
+    weights = xp.concatenate([here.weights, here.weights]) if weighted else None
+    made = fr.from_edges(src, dst, weights, num_vertices=g.num_vertices, directed=True, duplicates="keep")
     return made.to(g.placement)
 
 
@@ -352,11 +440,14 @@ def _fields(g: fr.Graph, limit: int = 10) -> dict[str, Field]:
     }
 
 
+def _tables(g: fr.Graph, weighted: bool) -> dict[str, Field]:
+    """Return the fields of tables of labels: what a slot is taken by, and the sum of the weights."""
+    return {"key": fr.edge(g.id_dtype), "times": fr.edge("int64" if weighted else g.id_dtype)}
+
+
 def _classes(g: fr.Graph, seed: int) -> dict[str, Field]:
     """Return the fields of the asynchronous method, in addition."""
     return {
-        "key": fr.edge(g.id_dtype),
-        "times": fr.edge(g.id_dtype),
         "awake": fr.vertex("int8", 1),
         "seed": fr.scalar("int64", seed),
         "round": fr.scalar("int64"),

@@ -19,19 +19,28 @@ from frontier.memory import detection
 METHODS = ["synchronous", "alternating", "asynchronous"]
 
 
-def neighbours(g: fr.Graph) -> list[list[int]]:
-    """Both ends of each edge see each other; an undirected edge has a slot for each of them."""
-    around: list[list[int]] = [[] for _ in range(g.num_vertices)]
-    for u, v in zip(g.sources.tolist(), g.targets.tolist(), strict=True):
-        around[u].append(v)
+def neighbours(g: fr.Graph, weighted: bool = False) -> list[list[tuple[int, float]]]:
+    """Both ends of each edge see each other, with its weight; an undirected edge has a slot for each of them."""
+    around: list[list[tuple[int, float]]] = [[] for _ in range(g.num_vertices)]
+    weights = g.weights.tolist() if weighted and g.weights is not None else [1] * g.num_slots
+    for u, v, weight in zip(g.sources.tolist(), g.targets.tolist(), weights, strict=True):
+        around[u].append((v, weight))
         if g.directed:
-            around[v].append(u)
+            around[v].append((u, weight))
     return around
 
 
-def expected(g: fr.Graph, limit: int, method: str) -> tuple[list[int], int]:
+def tallied(around: list[tuple[int, float]], label: list[int]) -> Counter[int]:
+    """The weight of each label."""
+    found: Counter[int] = Counter()
+    for u, weight in around:
+        found[label[u]] += weight  # type: ignore[assignment]
+    return found
+
+
+def expected(g: fr.Graph, limit: int, method: str, weighted: bool = False) -> tuple[list[int], int]:
     """Labels and number of rounds."""
-    around = neighbours(g)
+    around = neighbours(g, weighted)
     n = g.num_vertices
     label = list(range(n))
     for done in range(limit):
@@ -39,7 +48,7 @@ def expected(g: fr.Graph, limit: int, method: str) -> tuple[list[int], int]:
         for chosen in classes(n, done, method):
             seen = label[:]
             for v in chosen:
-                if counts := Counter(seen[u] for u in around[v]):
+                if counts := tallied(around[v], seen):
                     label[v] = pick(counts, v, seen[v], done, method)
         if label == before:
             return label, done + 1
@@ -64,15 +73,19 @@ def pick(counts: Counter[int], v: int, own: int, done: int, method: str) -> int:
     return own if own in most else max(most, key=lambda label: (fr.hash(key + label) & 0x7FFFFFFF, -label))
 
 
-def check(g: fr.Graph, there: fr.Graph, limit: int = 10, method: str = "synchronous") -> Any:
-    label, rounds = expected(g, limit, method)
-    result = fr.label_propagation(there, max_iterations=limit, method=method)
+def check(
+    g: fr.Graph, there: fr.Graph, limit: int = 10, method: str = "synchronous", weighted: bool = False
+) -> Any:  # fmt: skip
+    label, rounds = expected(g, limit, method, weighted)
+    result = fr.label_propagation(there, max_iterations=limit, method=method, weighted=weighted)
     equal(result.label, label)
     assert result.label.dtype == g.targets.dtype
     assert result.count == len(set(label))
     if g.num_vertices:
         assert result.iterations == rounds
-        assert result.converged == (expected(g, max(rounds - 1, 0), method)[0] == label and rounds > 0)
+        assert result.converged == (
+            expected(g, max(rounds - 1, 0), method, weighted)[0] == label and rounds > 0
+        )
     return result
 
 
@@ -89,6 +102,29 @@ def test_many_graphs(backend: Backend, method: str) -> None:
     largest = 60 if backend.name == "python" else 150
     for i, g in enumerate(random_graphs(40, seed=61, max_vertices=largest, parallel=True)):
         check(g, backend(g), (1, 2, 10)[i % 3], method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_edges_by_their_weights(backend: Backend, method: str, dtype: str) -> None:
+    """Weights with many ties and zeros; of floats, multiples of 1/8, whose sums are exact."""
+    largest = 40 if backend.name == "python" else 120
+    for i, g in enumerate(random_graphs(24, seed=63, max_vertices=largest, parallel=True, weights=("int64",))):
+        weights = g.weights % 4 if dtype == "int64" else (g.weights % 5) / 8
+        h = g.with_weights(weights)
+        check(h, backend(h), (1, 2, 10)[i % 3], method, weighted=True)
+        check(h, backend(h), 2, method)
+
+
+def test_weights_that_have_no_sum() -> None:
+    g = fr.path(3)
+    with pytest.raises(fr.GraphError, match="no weights"):
+        fr.label_propagation(g, weighted=True)
+    with pytest.raises(fr.NegativeWeightError):
+        fr.label_propagation(g.with_weights([-1] * 4), weighted=True)
+    with pytest.raises(fr.GraphError, match="64 bits"):
+        fr.label_propagation(g.with_weights([2**61] * 4), weighted=True)
+    check(g.with_weights([1e300] * 4), g.with_weights([1e300] * 4), weighted=True)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -143,7 +179,7 @@ def test_labels_are_among_the_most_frequent_in_the_end(compiled: Backend) -> Non
         assert result.converged
         label = result.label.tolist()
         for v, others in enumerate(neighbours(g)):
-            counts = Counter(label[u] for u in others)
+            counts = tallied(others, label)
             assert counts[label[v]] == max(counts.values())
         found.append(label)
     assert found[0] != found[1] != found[2]
@@ -172,6 +208,8 @@ def test_graphs_that_are_made_whole() -> None:
     g = fr.rmat(5, 4, seed=1, directed=True)
     there = fr.rmat(5, 4, seed=1, directed=True, placement="ranks:2")
     equal(np.asarray(fr.label_propagation(there).label), fr.label_propagation(g).label)
+    weighted = fr.rmat(5, 4, seed=1, directed=True, weights=(1, 5))
+    assert check(weighted, weighted.to("ranks:2"), weighted=True).count
     for each in (g.to("ranks:2"), there):
         found = fr.label_propagation(each, method="asynchronous", seed=3).label
         equal(np.asarray(found), fr.label_propagation(g, method="asynchronous", seed=3).label)

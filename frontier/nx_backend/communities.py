@@ -19,7 +19,6 @@ __all__ = [
 
 _DIRECTED = "modularity of directed graphs"
 _LEVELS = "an earlier level than the last"
-_WEIGHTED = "labels of neighbours by weight"
 
 
 def _number(seed: Any) -> int:
@@ -57,7 +56,7 @@ def leiden_communities(
     return [*groups(G, host(fr.leiden(_graph(G, weight), resolution=float(resolution), seed=_number(seed)).label))]
 
 
-def _propagated(graph: ConvertedGraph, seed: int) -> Iterator[set[Any]]:
+def _propagated(graph: ConvertedGraph, seed: int, weight: Any = None) -> Iterator[set[Any]]:
     """Communities of nodes that have adopted a most frequent label of their neighbours.
 
     Raises
@@ -67,7 +66,10 @@ def _propagated(graph: ConvertedGraph, seed: int) -> Iterator[set[Any]]:
     """
     if not len(graph):
         return iter([])
-    found = fr.label_propagation(graph.graph(), method="asynchronous", max_iterations=1000, seed=seed)
+    found = fr.label_propagation(
+        graph.graph(weight, parallel="sum"), method="asynchronous", weighted=weight is not None, max_iterations=1000,
+        seed=seed,
+    )  # fmt: skip
     if not found.converged:
         refuse("labels that do not settle")
     return groups(graph, host(found.label))
@@ -79,15 +81,15 @@ def label_propagation_communities(G: ConvertedGraph) -> Any:
     return [*_propagated(G, 0)]
 
 
-@lacks(directed="a directed graph", weight=_WEIGHTED)
+@lacks(directed="a directed graph")
 def asyn_lpa_communities(G: ConvertedGraph, weight: Any = None, seed: Any = None) -> Iterator[set[Any]]:
     """Communities by label propagation in an order drawn at random."""
-    return _propagated(G, _number(seed))
+    return _propagated(G, _number(seed), weight)
 
 
-@lacks(directed="a directed graph", weight=_WEIGHTED, multigraph="labels counted by parallel edges")
+@lacks(directed="a directed graph", multigraph="labels counted by parallel edges")
 def fast_label_propagation_communities(
     G: ConvertedGraph, *, weight: Any = None, seed: Any = None
 ) -> Iterator[set[Any]]:
     """Communities by label propagation from nodes whose neighbours have changed."""
-    return _propagated(G, _number(seed))
+    return _propagated(G, _number(seed), weight)
