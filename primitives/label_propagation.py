@@ -34,6 +34,7 @@ from frontier.primitives._oriented import at_hand
 from frontier.primitives._tables import FREE, clear, find, in_one_piece
 from frontier.primitives._weighted_sums import check_weighted
 from frontier.program.problem import Field
+from frontier.program.step import Step
 from frontier.registry import Argument, Plan, primitive
 
 __all__ = ["Alternating", "Asynchronous", "LabelPropagationResult", "Synchronous", "label_propagation"]
@@ -174,7 +175,7 @@ def in_use(p, v):
 _COUNT = (fr.Compute(mark, over="vertices"), fr.Reduce(in_use, "sum", into="count", over="vertices"))
 
 
-def _synchronous(choose: fr.Step) -> tuple[fr.Step, ...]:
+def _synchronous(choose: Step) -> tuple[Step, ...]:
     return (
         fr.Compute(begin, over="vertices"),
         fr.Loop(
@@ -189,7 +190,7 @@ def _synchronous(choose: fr.Step) -> tuple[fr.Step, ...]:
     )
 
 
-def _alternating(choose: fr.Step) -> tuple[fr.Step, ...]:
+def _alternating(choose: Step) -> tuple[Step, ...]:
     return (
         fr.Compute(begin, over="vertices"),
         fr.Loop(
@@ -216,7 +217,7 @@ def _alternating(choose: fr.Step) -> tuple[fr.Step, ...]:
     )
 
 
-def _asynchronous(choose: Callable[..., Any]) -> tuple[fr.Step, ...]:
+def _asynchronous(choose: Callable[..., Any]) -> tuple[Step, ...]:
     return (
         fr.Compute(begin, over="vertices"),
         fr.Loop(

@@ -109,6 +109,14 @@ WEIGHTED = nx.Graph(sample())
 WEIGHTED.remove_edges_from([*nx.selfloop_edges(WEIGHTED)])
 WEIGHTED_ONE_WAY = nx.DiGraph(WEIGHTED.edges(data=True))
 TREE = nx.balanced_tree(2, 2)
+SIGNED = nx.DiGraph()
+SIGNED.add_weighted_edges_from(
+    (a, b, 2 + 3 * (b - a) if a < b else 40)
+    for a, b in [(0, 1), (1, 2), (0, 3), (3, 2), (2, 5), (5, 4), (4, 0), (1, 4)]
+)
+SIGNED.add_weighted_edges_from([(2, 1, -4), (5, 3, -1)])
+CYCLE = nx.DiGraph([(0, 1), (1, 2), (2, 0)])
+CYCLE.add_edge(1, 2, weight=-3)
 
 #: Function -> graph, further arguments. Results are compared with NetworkX's as they are.
 CALLS: list[tuple[str, Any, dict[str, Any]]] = [
@@ -126,6 +134,46 @@ CALLS: list[tuple[str, Any, dict[str, Any]]] = [
     ("all_pairs_shortest_path_length", DIRECTED, {"cutoff": 2}),
     ("shortest_path_length", DIRECTED, {"target": "n1", "weight": "weight"}),
     ("shortest_path_length", SAMPLE, {"source": "n1", "target": "n2"}),
+    ("average_shortest_path_length", WHOLE, {}),
+    *((name, SIGNED, {"source": 0}) for name in (
+        "single_source_bellman_ford", "single_source_bellman_ford_path", "single_source_bellman_ford_path_length",
+        "goldberg_radzik",
+    )),
+    ("bellman_ford_path", SIGNED, {"source": 0, "target": 5}), ("johnson", SIGNED, {}),
+    ("bellman_ford_path_length", SIGNED, {"source": 0, "target": 5}),
+    ("all_pairs_bellman_ford_path", SIGNED, {}), ("all_pairs_bellman_ford_path_length", SIGNED, {}),
+    *((name, SIGNED, {"weight": "weight", "method": "bellman-ford", **ends}) for name in (
+        "shortest_path", "shortest_path_length",
+    ) for ends in ({"source": 0}, {"target": 5}, {"source": 0, "target": 5}, {})),
+    ("negative_edge_cycle", SIGNED, {}), ("negative_edge_cycle", CYCLE, {}), ("negative_edge_cycle", SAMPLE, {}),
+    *((name, SAMPLE, {"weight": weight}) for weight in (None, "weight") for name in (
+        "all_pairs_all_shortest_paths",
+    )),
+    ("all_shortest_paths", WHOLE, {"source": 1, "target": 6}),
+    ("all_shortest_paths", WHOLE, {"source": 1, "target": 6, "weight": "weight", "method": "bellman-ford"}),
+    ("single_source_all_shortest_paths", WHOLE, {"source": 1}),
+    *((name, graph, {"sources": {"n1", "n2", "n7"}}) for graph in (SAMPLE, DIRECTED) for name in (
+        "multi_source_dijkstra_path_length", "multi_source_dijkstra",
+    )),
+    ("multi_source_dijkstra", SAMPLE, {"sources": {"n1", "n2"}, "target": "n4"}),
+    ("barycenter", WHOLE, {}), ("barycenter", WHOLE, {"weight": "weight"}), ("barycenter", TREE, {}),
+    *((name, graph, {}) for graph in (SAMPLE, DIRECTED, sample(nx.MultiGraph), sample(nx.MultiDiGraph)) for name in (
+        "degree_centrality", "degree_assortativity_coefficient",
+    )),
+    ("degree_assortativity_coefficient", DIRECTED, {"x": "in", "y": "in", "weight": "weight"}),
+    ("in_degree_centrality", DIRECTED, {}), ("out_degree_centrality", DIRECTED, {}),
+    *(("betweenness_centrality_subset", graph, {"sources": ["n1", "n2"], "targets": ["n2", "n4", "n5"], **options})
+      for graph in (SAMPLE, DIRECTED) for options in ({}, {"normalized": True, "weight": "weight"})),
+    ("condensation", connected(nx.DiGraph), {}),
+    ("condensation", DAG, {"scc": [{"a"}, {"b"}, {"c"}, {"d", "e"}]}),
+    ("number_attracting_components", DIRECTED, {}), ("is_attracting_component", DIRECTED, {}),
+    ("is_attracting_component", connected(nx.DiGraph), {}),
+    *((name, graph, {"core_number": {node: i % 4 for i, node in enumerate(graph)}}) for graph in (SIMPLE,) for name in (
+        "k_core", "k_shell", "k_crust",
+    )),
+    *(("modularity", graph, {"communities": [{*[*graph][::2]}, {*[*graph][1::2]}], **options}) for options in (
+        {}, {"weight": None, "resolution": 1.5}
+    ) for graph in (SAMPLE, DIRECTED, sample(nx.MultiGraph))),
     ("average_shortest_path_length", WHOLE, {}),
     ("average_shortest_path_length", WHOLE, {"weight": "weight"}),
     ("global_efficiency", SAMPLE, {}),
@@ -154,8 +202,10 @@ CALLS: list[tuple[str, Any, dict[str, Any]]] = [
         {"k": 5, "seed": 3, "endpoints": True}, {"weight": "weight"}, {"weight": "weight", "k": 5, "seed": 3},
     )),
     *(("edge_betweenness_centrality", graph, options) for graph in (WEIGHTED, WEIGHTED_ONE_WAY, SAMPLE) for options in (
-        {}, {"normalized": False}, {"weight": "weight"},
+        {}, {"normalized": False}, {"weight": "weight"}, {"k": 4, "seed": 2}, {"k": 4, "seed": 2, "normalized": False},
     )),
+    *(("edge_betweenness_centrality", graph, options) for graph in (sample(nx.MultiGraph), sample(nx.MultiDiGraph))
+      for options in ({}, {"weight": "weight"})),
     *((name, SIMPLE, {"ebunch": [("n1", "n2"), ("n3", "n4"), ("n1", "n5")]}) for name in (
         "jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment",
     )),
@@ -249,7 +299,30 @@ def test_hubs_as_singular_vectors() -> None:
         assert same(ours, {node: abs(value) for node, value in other.items()})
 
 
+def test_a_cycle_of_negative_weight_is_told() -> None:
+    for name in ("single_source_bellman_ford", "goldberg_radzik", "johnson"):
+        with pytest.raises(nx.NetworkXUnbounded, match="Negative cycle"):
+            run(name, *([CYCLE] if name == "johnson" else [CYCLE, 0]))
+    found = run("find_negative_cycle", CYCLE, 0)
+    assert sorted(found[1:]) == [0, 1, 2]
+    assert found[0] == found[-1]
+    with pytest.raises(nx.NetworkXError, match="No negative cycles"):
+        run("find_negative_cycle", SIGNED, 0)
+
+
 def test_components() -> None:
+    for graph in (WEIGHTED, SIMPLE):
+        assert sets(run("biconnected_components", graph)) == sets(theirs("biconnected_components", graph))
+        found, wanted = (
+            {frozenset(frozenset(edge) for edge in edges) for edges in call("biconnected_component_edges", graph)}
+            for call in (run, theirs)
+        )
+        assert found == wanted
+    assert sets(run("attracting_components", DIRECTED)) == sets(theirs("attracting_components", DIRECTED))
+    found, wanted = (nx.condensation(DIRECTED, backend=name) for name in ("frontier", "networkx"))
+    assert sets(nx.get_node_attributes(found, "members").values()) == sets(
+        nx.get_node_attributes(wanted, "members").values()
+    )
     for name, graph in (
         ("connected_components", SAMPLE), ("weakly_connected_components", DIRECTED),
         ("strongly_connected_components", DIRECTED),

@@ -14,11 +14,12 @@ from frontier.graph.topology import Array
 from frontier.nx_backend.converted import ConvertedGraph, host
 from frontier.nx_backend.distances import distance_rows
 from frontier.nx_backend.mappings import by_node, by_some
-from frontier.nx_backend.reasons import lacks
+from frontier.nx_backend.reasons import refuse
 from frontier.nx_backend.traversal import levels_of_many
 
 __all__ = [
-    "betweenness_centrality", "closeness_centrality", "edge_betweenness_centrality", "harmonic_centrality",
+    "betweenness_centrality", "betweenness_centrality_subset", "closeness_centrality", "edge_betweenness_centrality",
+    "harmonic_centrality",
 ]  # fmt: skip
 
 
@@ -46,21 +47,45 @@ def betweenness_centrality(
     return by_node(G, counted * _scale(G, chosen, normalized, endpoints))
 
 
+def betweenness_centrality_subset(
+    G: ConvertedGraph, sources: Any, targets: Any, normalized: bool = False, weight: Any = None
+) -> Any:
+    """Betweenness of nodes on paths from some nodes to others."""
+    if not len(G):
+        return {}
+    if any(node not in G for node in sources):
+        refuse("a source that is not in the graph")
+    starts, ends = (np.array(G.vertices(nodes), np.int64) for nodes in (sources, targets))
+    found = fr.betweenness(_weighing(G, weight), starts, targets=ends, weighted=weight is not None)
+    counted = host(found.centrality).astype(float) * (1 if G.is_directed() else 2)
+    return by_node(G, counted * _scale(G, None, normalized, endpoints=False))
+
+
 def _weighing(graph: ConvertedGraph, weight: Any) -> fr.Graph:
     """The graph whose shortest paths count: of parallel edges the lightest is one of them."""
     return graph.graph(weight, parallel="min") if weight is not None else graph.graph()
 
 
-@lacks(k="a sample of sources", multigraph="keys of parallel edges")
 def edge_betweenness_centrality(
     G: ConvertedGraph, k: int | None = None, normalized: bool = True, weight: Any = None, seed: Any = None
 ) -> Any:
-    """Betweenness of edges."""
+    """Betweenness of edges, or an estimate from ``k`` nodes; parallel edges of the least weight share it."""
     g, n = _weighing(G, weight), len(G)
-    values = host(fr.edge_betweenness(g, weighted=weight is not None, normalized=normalized).centrality)
+    chosen = None
+    if k is not None:
+        chosen = np.array(G.vertices(create_py_random_state(seed).sample(G.nodes, k)), np.int64)
+    counted = host(fr.edge_betweenness(g, chosen, weighted=weight is not None).centrality)
+    values = counted * (1 if G.is_directed() else 2) * _scale(G, chosen, normalized, endpoints=True)
     src, dst = G.read.ends
     slots = np.searchsorted(host(g.sources).astype(np.int64) * n + host(g.targets), src * n + dst)
-    return dict(zip(zip(G.names(src), G.names(dst), strict=True), values[slots].tolist(), strict=True))
+    if not G.is_multigraph():
+        return dict(zip(zip(G.names(src), G.names(dst), strict=True), values[slots].tolist(), strict=True))
+    least = np.ones(len(src), bool) if weight is None else G.weights(weight) == host(g.weights)[slots]
+    pairs = np.minimum(src, dst) * n + np.maximum(src, dst) if not G.is_directed() else src * n + dst
+    _, pair = np.unique(pairs, return_inverse=True)
+    shared = np.bincount(pair, least)[pair]
+    found = np.where(least, values[slots] / shared, 0.0)
+    return dict(zip(G.to_networkx().edges, found.tolist(), strict=True))
 
 
 def _as_ends(graph: ConvertedGraph, sources: Array) -> Array:

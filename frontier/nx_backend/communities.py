@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import networkx as nx
+import numpy as np
 from networkx.utils import create_py_random_state
 
 import frontier as fr
@@ -14,11 +16,10 @@ from frontier.nx_backend.reasons import lacks, refuse
 
 __all__ = [
     "asyn_lpa_communities", "fast_label_propagation_communities", "label_propagation_communities",
-    "leiden_communities", "louvain_communities",
+    "leiden_communities", "louvain_communities", "modularity",
 ]  # fmt: skip
 
 _DIRECTED = "modularity of directed graphs"
-_LEVELS = "an earlier level than the last"
 
 
 def _number(seed: Any) -> int:
@@ -48,12 +49,32 @@ def louvain_communities(
     return [*groups(G, host(fr.louvain(_graph(G, weight), seed=_number(seed), **options).label))]
 
 
-@lacks(directed=_DIRECTED, max_level=_LEVELS)
+@lacks(directed=_DIRECTED)
 def leiden_communities(
     G: ConvertedGraph, weight: Any = "weight", resolution: float = 1, max_level: int | None = None, seed: Any = None
 ) -> list[set[Any]]:
     """Communities by the Leiden method."""
-    return [*groups(G, host(fr.leiden(_graph(G, weight), resolution=float(resolution), seed=_number(seed)).label))]
+    if max_level is not None and max_level <= 0:
+        raise ValueError("max_level argument must be a positive integer or None")
+    options: dict[str, Any] = {"resolution": float(resolution), "max_level": max_level}
+    return [*groups(G, host(fr.leiden(_graph(G, weight), seed=_number(seed), **options).label))]
+
+
+def modularity(G: ConvertedGraph, communities: Any, weight: Any = "weight", resolution: float = 1) -> float:
+    """The modularity of communities that are given."""
+    communities = communities if isinstance(communities, list) else [*communities]
+    sets = [{*each} for each in communities]
+    if sum(map(len, sets)) != len(G) or not all(node in G for each in sets for node in each):
+        raise nx.community.NotAPartition(G.to_networkx(), communities)
+    label = np.full(len(G), -1)
+    for i, each in enumerate(sets):
+        label[G.vertices(each)] = i
+    if (label < 0).any():
+        raise nx.community.NotAPartition(G.to_networkx(), communities)
+    g = _graph(G, weight)
+    if not g.num_slots or (g.weights is not None and not host(g.weights).any()):
+        raise ZeroDivisionError("there is no edge with a weight")
+    return float(fr.modularity(g, label, resolution=float(resolution)))
 
 
 def _propagated(graph: ConvertedGraph, seed: int, weight: Any = None) -> Iterator[set[Any]]:

@@ -15,13 +15,16 @@ from frontier.nx_backend.reasons import lacks, refuse
 from frontier.nx_backend.traversal import levels
 
 __all__ = [
-    "articulation_points", "bridges", "connected_components", "groups", "has_bridges", "is_biconnected",
+    "articulation_points", "attracting_components", "biconnected_component_edges", "biconnected_components", "bridges",
+    "condensation", "connected_components", "groups", "has_bridges", "is_attracting_component", "is_biconnected",
     "is_connected", "is_forest", "is_strongly_connected", "is_tree", "is_weakly_connected",
-    "node_connected_component", "number_connected_components", "number_strongly_connected_components",
+    "node_connected_component", "number_attracting_components", "number_connected_components",
+    "number_strongly_connected_components",
     "number_weakly_connected_components", "strongly_connected_components", "weakly_connected_components",
 ]  # fmt: skip
 
 _UNDIRECTED = "a directed graph"
+_DIRECTED = "a graph without directions"
 _NOTHING = "Connectivity is undefined for the null graph."
 
 
@@ -57,18 +60,73 @@ def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 def strongly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
     """The strongly connected components, those first from which no edge leads to a later one, as in NetworkX."""
-    label = host(fr.strongly_connected_components(G.graph()).label)
+    return groups(G, _strong(G)[0])
+
+
+def _strong(graph: ConvertedGraph) -> tuple[Array, Array]:
+    """The number of each node's strongly connected component, and the edges between them.
+
+    No edge leads from a component to one with a higher number.
+    """
+    label = host(fr.strongly_connected_components(graph.graph()).label)
     _, number = np.unique(label, return_inverse=True)
     count = int(number.max(initial=-1)) + 1
-    src, dst = (number[ends] for ends in G.read.ends)
+    src, dst = (number[ends] for ends in graph.read.ends)
     between = src != dst
-    if not between.any():
-        return groups(G, number)
-    condensed = fr.from_edges(src[between], dst[between], num_vertices=count, directed=True, duplicates="first")
+    edges = np.stack([src[between], dst[between]])
+    if not edges.size:
+        return number, edges
+    condensed = fr.from_edges(*edges, num_vertices=count, directed=True, duplicates="first")
     level = host(fr.topological_order(condensed).level)
     rank = np.empty(count, np.int64)
     rank[np.argsort(-level, kind="stable")] = np.arange(count)
-    return groups(G, rank[number])
+    return rank[number], rank[edges]
+
+
+@lacks(undirected=_DIRECTED)
+def condensation(G: ConvertedGraph, scc: Any = None) -> Any:
+    """The graph of the strongly connected components, with the members of each."""
+    made = nx.DiGraph()
+    made.graph["mapping"] = mapping = {}
+    if not len(G):
+        return made
+    if scc is None:
+        number, edges = _strong(G)
+        members = [*groups(G, number)]
+    else:
+        members = [*scc]
+        number = np.empty(len(G), np.int64)
+        for i, each in enumerate(members):
+            number[G.vertices(each)] = i
+        edges = np.stack([number[ends] for ends in G.read.ends])
+        edges = edges[:, edges[0] != edges[1]]
+    for i, each in enumerate(members):
+        mapping.update(dict.fromkeys(each, i))
+        made.add_node(i, members=each)
+    made.add_edges_from(np.unique(edges, axis=1).T.tolist())
+    return made
+
+
+@lacks(undirected=_DIRECTED)
+def attracting_components(G: ConvertedGraph) -> Iterator[set[Any]]:
+    """The strongly connected components that no edge leaves."""
+    number, edges = _strong(G)
+    left = np.zeros(int(number.max(initial=-1)) + 1, bool)
+    left[edges[0]] = True
+    return (members for members, has in zip(groups(G, number), left, strict=True) if not has)
+
+
+@lacks(undirected=_DIRECTED)
+def number_attracting_components(G: ConvertedGraph) -> int:
+    """The number of strongly connected components that no edge leaves."""
+    return sum(1 for _ in attracting_components(G))
+
+
+@lacks(undirected=_DIRECTED)
+def is_attracting_component(G: ConvertedGraph) -> bool:
+    """Whether no edge leaves the only strongly connected component."""
+    found = [*attracting_components(G)]
+    return len(found) == 1 and len(found[0]) == len(G)
 
 
 @lacks(directed=_UNDIRECTED)
@@ -137,6 +195,22 @@ def is_biconnected(G: ConvertedGraph) -> bool:
         refuse("fewer than two nodes")
     g = G.graph(loops="drop")
     return bool(fr.connected_components(g).count == 1 and fr.articulation_points(g).count == 0)
+
+
+@lacks(directed=_UNDIRECTED)
+def biconnected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
+    """The sets of nodes that stay connected without any one of them."""
+    found = fr.biconnected_components(G.graph(loops="drop"))
+    return (set(G.names(np.array(members))) for members in found.components)
+
+
+@lacks(directed=_UNDIRECTED)
+def biconnected_component_edges(G: ConvertedGraph) -> Iterator[list[tuple[Any, Any]]]:
+    """The edges within such sets of nodes."""
+    if G.has_loops:
+        refuse("an edge from a node to itself")
+    found = fr.biconnected_components(G.graph(loops="drop"))
+    return ([*zip(*(G.names(ends) for ends in np.array(edges).T), strict=True)] for edges in found.edge_components)
 
 
 def bridges(G: ConvertedGraph, root: Any = None) -> Iterator[tuple[Any, Any]]:

@@ -16,7 +16,6 @@ from frontier.nx_backend.reasons import lacks, refuse
 
 __all__ = ["core_number", "k_core", "k_corona", "k_crust", "k_shell", "k_truss", "onion_layers"]
 
-_GIVEN = "core numbers that are given"
 _MULTI = "a multigraph"
 
 
@@ -34,11 +33,12 @@ def _cores(graph: ConvertedGraph) -> Array:
     return host(fr.core_numbers(graph.graph(), reciprocal="twice").core)
 
 
-def _chosen(graph: ConvertedGraph, choose: Callable[[Array], Array]) -> Any:
+def _chosen(graph: ConvertedGraph, given: Any, choose: Callable[[Array], Array]) -> Any:
     """The subgraph of the nodes whose core numbers are chosen, with all attributes."""
     if not len(graph):
         refuse("an empty graph")
-    return graph.to_networkx().subgraph(graph.names(np.flatnonzero(choose(_cores(graph))))).copy()
+    cores = _cores(graph) if given is None else np.array([given[node] for node in graph.nodes])
+    return graph.to_networkx().subgraph(graph.names(np.flatnonzero(choose(cores)))).copy()
 
 
 @lacks(multigraph=_MULTI)
@@ -55,25 +55,25 @@ def onion_layers(G: ConvertedGraph) -> Any:
     return by_node(G, host(fr.onion_layers(G.graph()).layer))
 
 
-@lacks(multigraph=_MULTI, core_number=_GIVEN)
+@lacks(multigraph=_MULTI)
 def k_core(G: ConvertedGraph, k: Any = None, core_number: Any = None) -> Any:
     """The subgraph of core numbers from ``k`` on."""
-    return _chosen(G, lambda core: core >= (core.max() if k is None else k))
+    return _chosen(G, core_number, lambda core: core >= (core.max() if k is None else k))
 
 
-@lacks(multigraph=_MULTI, core_number=_GIVEN)
+@lacks(multigraph=_MULTI)
 def k_shell(G: ConvertedGraph, k: Any = None, core_number: Any = None) -> Any:
     """The subgraph of core number ``k``."""
-    return _chosen(G, lambda core: core == (core.max() if k is None else k))
+    return _chosen(G, core_number, lambda core: core == (core.max() if k is None else k))
 
 
-@lacks(multigraph=_MULTI, core_number=_GIVEN)
+@lacks(multigraph=_MULTI)
 def k_crust(G: ConvertedGraph, k: Any = None, core_number: Any = None) -> Any:
     """The subgraph of core numbers up to ``k``."""
-    return _chosen(G, lambda core: core <= (core.max() - 1 if k is None else k))
+    return _chosen(G, core_number, lambda core: core <= (core.max() - 1 if k is None else k))
 
 
-@lacks(multigraph=_MULTI, core_number=_GIVEN)
+@lacks(multigraph=_MULTI)
 def k_corona(G: ConvertedGraph, k: Any, core_number: Any = None) -> Any:
     """The nodes of core number ``k`` with just so many neighbours in the core."""
 
@@ -82,7 +82,7 @@ def k_corona(G: ConvertedGraph, k: Any, core_number: Any = None) -> Any:
         chosen: Array = (core == k) & (inside == k)
         return chosen
 
-    return _chosen(G, choose)
+    return _chosen(G, core_number, choose)
 
 
 @lacks(directed="a directed graph", multigraph=_MULTI)

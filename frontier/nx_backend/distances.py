@@ -16,25 +16,27 @@ from frontier.nx_backend.reasons import lacks, refuse
 from frontier.nx_backend.traversal import levels, levels_of_many
 
 __all__ = [
-    "center", "check_connected", "diameter", "distance_rows", "eccentricity", "periphery", "radius", "reached",
-    "total_distance", "weighted_graph",
+    "barycenter", "center", "check_connected", "diameter", "distance_rows", "eccentricity", "periphery", "radius",
+    "reached", "total_distance", "weighted_graph",
 ]  # fmt: skip
 
 #: Distances that are held at once.
 _ENTRIES = 1 << 24
 
 
-def weighted_graph(graph: ConvertedGraph, weight: Any, *, reverse: bool = False) -> fr.Graph:
+def weighted_graph(
+    graph: ConvertedGraph, weight: Any, *, reverse: bool = False, signed: bool = False
+) -> fr.Graph:  # fmt: skip
     """The graph for shortest paths by weights: of parallel edges the lightest.
 
     Raises
     ------
     NotImplementedError
-        If a weight is negative or infinite.
+        If a weight is infinite, or negative unless they may be ``signed``.
     """
     if weight is not None:
         weights = graph.weights(weight)
-        if len(weights) and weights.min() < 0:
+        if not signed and len(weights) and weights.min() < 0:
             refuse("negative weights")
         if weights.dtype.kind == "f" and not np.isfinite(weights).all():
             refuse("infinite weights")
@@ -75,6 +77,20 @@ def total_distance(graph: ConvertedGraph, weight: Any, by_weight: bool) -> Any:
         return int(host(fr.closeness(graph.graph()).total).sum())
     rows = distance_rows(graph, np.arange(len(graph)), weight, True)
     return sum(distance.sum().item() for _, distance, _ in rows)
+
+
+@lacks(attr="an attribute of nodes to write", sp="distances that are given")
+def barycenter(G: ConvertedGraph, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    """The nodes whose distances to all others have the least sum."""
+    n = len(G)
+    totals = [np.zeros(0)]
+    for _, distance, there in distance_rows(G, np.arange(n), weight, weight is not None):
+        if not there.all():
+            what = "so every induced subgraph has infinite barycentricity."
+            raise nx.NetworkXNoPath(f"Input graph {G.to_networkx()} is disconnected, {what}")
+        totals.append(distance.sum(axis=1))
+    total = np.concatenate(totals)
+    return G.names(np.flatnonzero(total == total.min(initial=np.inf)))
 
 
 def _farthest(graph: ConvertedGraph, weight: Any) -> Array:

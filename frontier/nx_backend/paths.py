@@ -155,10 +155,17 @@ def shortest_path(
             all_pairs_shortest_path,
         )  # fmt: skip
         return _asked(G, source, target, one, many, to, every)
+    if method == "bellman-ford":
+        return _asked(
+            G, source, target,
+            lambda G, source, target: bellman_ford.bellman_ford_path(G, source, target, weight),
+            lambda G, source: bellman_ford.single_source_bellman_ford_path(G, source, weight),
+            lambda G, target: bellman_ford.paths_to(G, target, weight),
+            lambda G: bellman_ford.all_pairs_bellman_ford_path(G, weight),
+        )  # fmt: skip
     return _asked(
         G, source, target,
-        lambda G, source, target: weighted.bidirectional_dijkstra(G, source, target, weight)[1]
-        if method == "dijkstra" else bellman_ford.bellman_ford_path(G, source, target, weight),
+        lambda G, source, target: weighted.bidirectional_dijkstra(G, source, target, weight)[1],
         lambda G, source: weighted.single_source_dijkstra_path(G, source, weight=weight),
         lambda G, target: weighted.paths_to(G, target, weight),
         lambda G: weighted.all_pairs_dijkstra_path(G, weight=weight),
@@ -173,6 +180,14 @@ def shortest_path_length(
         return _asked(
             G, source, target, lambda *ends: len(bidirectional_shortest_path(*ends)) - 1,
             single_source_shortest_path_length, single_target_shortest_path_length, all_pairs_shortest_path_length,
+        )  # fmt: skip
+    if method == "bellman-ford":
+        return _asked(
+            G, source, target,
+            lambda G, source, target: bellman_ford.bellman_ford_path_length(G, source, target, weight),
+            lambda G, source: bellman_ford.single_source_bellman_ford_path_length(G, source, weight),
+            lambda G, target: bellman_ford.distances_to(G, target, weight),
+            lambda G: bellman_ford.all_pairs_bellman_ford_path_length(G, weight),
         )  # fmt: skip
     return _asked(
         G, source, target,

@@ -85,7 +85,6 @@ def hits(
     return by_node(G, hubs), by_node(G, authorities)
 
 
-@lacks(nstart=_START)
 def katz_centrality(
     G: ConvertedGraph,
     alpha: float = 0.1,
@@ -96,7 +95,7 @@ def katz_centrality(
     normalized: bool = True,
     weight: Any = None,
 ) -> Any:
-    """Katz centrality."""
+    """Katz centrality; where to start changes nothing but the number of iterations."""
     if not len(G):
         return {}
     try:

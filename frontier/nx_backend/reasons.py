@@ -15,19 +15,22 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _WEIGHTS = ("weight", "distance", "capacity")
 
 
-def lacks(directed: str = "", multigraph: str = "", **parameters: str) -> Callable[[Function], Function]:
+def lacks(
+    directed: str = "", multigraph: str = "", undirected: str = "", **parameters: str
+) -> Callable[[Function], Function]:
     """Say what a function cannot do: a decorator.
 
     Parameters
     ----------
-    directed, multigraph : str
+    directed, multigraph, undirected : str
         Why it cannot take such a graph.
     **parameters : str
         For a parameter that must have its default, or be None: what is missing otherwise.
     """
 
     def decorate(function: Function) -> Function:
-        function.lacks = {"directed": directed, "multigraph": multigraph, **parameters}  # type: ignore[attr-defined]
+        graphs = {"directed": directed, "multigraph": multigraph, "undirected": undirected}
+        function.lacks = graphs | parameters  # type: ignore[attr-defined]
         return function
 
     return decorate
@@ -52,6 +55,8 @@ def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     graph = next(iter(given.values()))
     if missing.get("directed") and graph.is_directed():
         return str(missing["directed"])
+    if missing.get("undirected") and not graph.is_directed():
+        return str(missing["undirected"])
     if missing.get("multigraph") and graph.is_multigraph():
         return str(missing["multigraph"])
     for name, why in missing.items():

@@ -22,15 +22,23 @@ TOPICS = {
     ),
     "bellman_ford": (
         "all_pairs_bellman_ford_path all_pairs_bellman_ford_path_length bellman_ford_path bellman_ford_path_length "
+        "find_negative_cycle goldberg_radzik johnson negative_edge_cycle "
         "single_source_bellman_ford single_source_bellman_ford_path single_source_bellman_ford_path_length"
     ),
-    "distances": "center diameter eccentricity periphery radius",
+    "every_path": "all_pairs_all_shortest_paths all_shortest_paths single_source_all_shortest_paths",
+    "distances": "barycenter center diameter eccentricity periphery radius",
     "ranking": "eigenvector_centrality hits katz_centrality pagerank",
-    "centrality": "betweenness_centrality closeness_centrality edge_betweenness_centrality harmonic_centrality",
+    "centrality": (
+        "betweenness_centrality betweenness_centrality_subset closeness_centrality edge_betweenness_centrality "
+        "harmonic_centrality"
+    ),
+    "degrees": "degree_assortativity_coefficient degree_centrality in_degree_centrality out_degree_centrality",
     "links": "adamic_adar_index jaccard_coefficient preferential_attachment resource_allocation_index",
     "components": (
-        "articulation_points bridges connected_components has_bridges is_biconnected is_connected is_forest "
-        "is_strongly_connected is_tree is_weakly_connected node_connected_component number_connected_components "
+        "articulation_points attracting_components biconnected_component_edges biconnected_components bridges "
+        "condensation connected_components has_bridges is_attracting_component is_biconnected is_connected is_forest "
+        "is_strongly_connected is_tree is_weakly_connected node_connected_component "
+        "number_attracting_components number_connected_components "
         "number_strongly_connected_components number_weakly_connected_components strongly_connected_components "
         "weakly_connected_components"
     ),
@@ -38,7 +46,7 @@ TOPICS = {
     "triangles": "average_clustering clustering square_clustering transitivity triangles",
     "communities": (
         "asyn_lpa_communities fast_label_propagation_communities label_propagation_communities leiden_communities "
-        "louvain_communities"
+        "louvain_communities modularity"
     ),
     "selections": (
         "greedy_color maximal_independent_set maximal_matching maximum_spanning_edges maximum_spanning_tree "

@@ -43,9 +43,9 @@ def _searched(
 ) -> tuple[Any, Any]:
     """Distances from, or in reverse to, the nearest of some nodes, and the paths if they are wanted."""
     starts = [*dict.fromkeys(_start(graph, source) for source in sources)]
-    if len(starts) > 1:
-        refuse("several sources")
-    found = fr.sssp(weighted_graph(graph, weight, reverse=reverse), starts[0], parents=paths)
+    found = fr.sssp(
+        weighted_graph(graph, weight, reverse=reverse), starts[0] if len(starts) == 1 else starts, parents=paths
+    )
     distance = host(found.distance)
     order = _nearest_first(distance, cutoff)
     return by_some(graph, order, distance), _paths(graph, order, host(found.parent), reverse) if paths else None
@@ -92,12 +92,10 @@ def multi_source_dijkstra(
         return 0, [target]
     if target is None:
         return _searched(G, sources, weight, cutoff, paths=True)
-    if len(sources) > 1:
-        refuse("several sources")
     if target not in G:
         raise nx.NetworkXNoPath(f"No path to {target}.")
     try:
-        path = _path_between(G, next(iter(sources)), target, weight)
+        path = _path_between(G, list(sources), target, weight)
     except nx.NetworkXNoPath:
         raise nx.NetworkXNoPath(f"No path to {target}.") from None
     length = _length(G, path, weight)
@@ -162,7 +160,7 @@ def dijkstra_path_length(G: ConvertedGraph, source: Any, target: Any, weight: An
     if target not in G:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     try:
-        return _length(G, _path_between(G, source, target, weight), weight)
+        return _length(G, _path_between(G, [source], target, weight), weight)
     except nx.NetworkXNoPath:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}") from None
 
@@ -173,15 +171,19 @@ def bidirectional_dijkstra(G: ConvertedGraph, source: Any, target: Any, weight: 
     _start(G, target, "Target {} is not in G")
     if source == target:
         return 0, [source]
-    path = _path_between(G, source, target, weight)
+    path = _path_between(G, [source], target, weight)
     return _length(G, path, weight), path
 
 
-def _path_between(graph: ConvertedGraph, source: Any, target: Any, weight: Any) -> list[Any]:
-    g = weighted_graph(graph, weight)
-    path = fr.shortest_path(g, graph.vertex(source), graph.vertex(target), weighted=True).path
+def _path_between(graph: ConvertedGraph, sources: list[Any], target: Any, weight: Any) -> list[Any]:
+    """A shortest path to a node from the nearest of some."""
+    g, starts, end = weighted_graph(graph, weight), [*map(graph.vertex, sources)], graph.vertex(target)
+    if len(starts) == 1:
+        path: Any = fr.shortest_path(g, starts[0], end, weighted=True).path
+    else:
+        path = fr.sssp(g, starts, target=end).path
     if not len(path):
-        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+        raise nx.NetworkXNoPath(f"No path between {sources[0]} and {target}.")
     return graph.names(np.asarray(path))
 
 
