@@ -73,7 +73,7 @@ def _refusing(path: str, suffix: str) -> Iterator[None]:
     """One error for whatever the readers raise of a broken file, which are errors of all kinds."""
     try:
         yield
-    except (GraphError, MemoryError):
+    except (GraphError, MemoryError, Warning):
         raise
     except Exception as error:
         why = " ".join(str(error).split())[:200] or type(error).__name__
@@ -194,6 +194,8 @@ def _edges(path: str, suffix: str, graph: Any, options: Options) -> Edges:
     ends = np.array([(place[s], place[d]) for s, d in graph.edges()], np.int64).reshape(-1, 2)
     of_edges = [data for _, _, data in graph.edges(data=True)]
     of_nodes = [data for _, data in graph.nodes(data=True)]
+    if suffix == "gexf":
+        of_edges, of_nodes = [*map(_undrawn, of_edges)], [*map(_undrawn, of_nodes)]
     weights, name = _weights(of_edges, options.weight)
     edges, left = _columns(of_edges, {name, *(["id"] if suffix == "gexf" else [])})
     vertices, more = _columns(of_nodes, set())
@@ -206,6 +208,13 @@ def _edges(path: str, suffix: str, graph: Any, options: Options) -> Edges:
     return Edges(
         ends[:, 0], ends[:, 1], weights, len(place), graph.is_directed(), vertices=vertices, edges=edges, labels=labels
     )
+
+
+def _undrawn(row: dict[str, Any]) -> dict[str, Any]:
+    """Attributes without what says how Gephi draws an element, but for its position."""
+    drawn = row.get("viz", {})
+    place = {axis: float(drawn["position"][axis]) for axis in "xyz" if axis in drawn.get("position", {})}
+    return {name: value for name, value in row.items() if name != "viz"} | place
 
 
 def _labels(nodes: list[Any]) -> Array | None:
