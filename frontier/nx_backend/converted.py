@@ -207,6 +207,8 @@ class ConvertedGraph:
         reverse = reverse and self.read.directed
         parallel = parallel if self.read.multi else "first"
         key = (weight, parallel, default, reverse, negate, loops, ones, setting("device"))
+        if key not in self._made and weight is None and not ones and parallel == "first" and not self.read.directed:
+            self._made[key] = self._as_it_stands(loops).to(key[-1])
         if key not in self._made:
             src, dst = self.read.ends
             weights = self.weights(weight, default) if weight is not None else np.ones(len(src), int) if ones else None
@@ -219,6 +221,14 @@ class ConvertedGraph:
             self._made[key] = made.to(key[-1])
         found: fr.Graph = self._made[key]
         return found
+
+    def _as_it_stands(self, loops: str) -> fr.Graph:
+        """An undirected graph of the entries of both ends, which saves a quarter of the time of one end's."""
+        made = fr.from_edges(
+            self.read.sources, self.read.targets, num_vertices=len(self), directed=True, duplicates="keep",
+            self_loops=loops,
+        )  # fmt: skip
+        return fr.Graph(made.offsets, made.targets, directed=False, check=False)
 
 
 def _numbers(values: Any, name: Hashable) -> Array:
