@@ -55,6 +55,7 @@ def timed(call: Callable[[int], Any]) -> tuple[float, float]:
 
 
 def ours(g: fr.Graph, method: str) -> Callable[[int], float]:
+    """A call that gives the modularity, by seed."""
     return lambda seed: METHODS[method](g, seed=seed).modularity
 
 
@@ -117,7 +118,8 @@ def main() -> None:
             for who, call in calls.items():
                 row[f"modularity {who}"], row[f"ms {who}"] = (None, None) if call is None else timed(call)
             rows.append(row)
-            print(*(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()), sep="; ", flush=True)
+            shown = {k: f"{v:.4f}" if isinstance(v, float) else v for k, v in row.items()}
+            print(*(f"{k} {v}" for k, v in shown.items()), sep="; ", flush=True)
     if given.json:
         about = {"backend": given.backend, "runs": given.runs, "threads": given.threads, "seeds": SEEDS}
         given.json.write_text(json.dumps({"about": about, "rows": rows}, indent=1) + "\n")

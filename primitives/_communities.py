@@ -19,7 +19,6 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError, warn
-from frontier.graph.subgraphs import groups
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._arguments import check_number, check_weights
 from frontier.primitives._oriented import repeated
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Field
 
 __all__ = [
+    "JOIN",
     "WEIGH",
     "CommunitiesResult",
     "check",
@@ -41,7 +41,6 @@ __all__ = [
     "due",
     "facts",
     "fields",
-    "first_communities",
     "in_integers",
     "modularity",
     "move",
@@ -128,11 +127,14 @@ def moves(p):
     return p.moves + p.moved
 
 
+#: Add up what vertices have, for communities.
+JOIN = fr.Compute(join, over="vertices")
+
 #: Add up the weights of vertices and of communities.
 WEIGH = (
     fr.Gather(weigh, "sum", into="weight", edges="out", over="vertices"),
     fr.Reduce(weight_of, "sum", into="all", over="vertices"),
-    fr.Compute(join, over="vertices"),
+    JOIN,
 )
 
 
@@ -153,6 +155,8 @@ class CommunitiesResult(fr.Result, columns=("label",)):
     resolution : float
     dendrogram : tuple of ndarray
         What :attr:`levels` is made of: for each vertex of a graph its vertex in the next smaller one.
+    directed : bool
+        Whether it is directed modularity.
     """
 
     label: NDArray[Any]
@@ -161,6 +165,7 @@ class CommunitiesResult(fr.Result, columns=("label",)):
     graphs: int
     resolution: float
     dendrogram: tuple[NDArray[Any], ...] = field(default=(), repr=False, compare=False)
+    directed: bool = False
 
     @property
     def levels(self) -> list[NDArray[Any]]:
@@ -226,14 +231,6 @@ def in_integers(g: Graph, weighted: bool = True) -> Graph:
     else:
         weights = memory.full(g.num_slots, 1, np.int64)
     return fr.Graph(g.offsets, g.targets, weights, directed=g.directed, placement=g.placement, check=False)
-
-
-def first_communities(h: Graph, start: Any) -> tuple[Any, Graph]:
-    """Return numbers of the communities to begin with, and the graph between them: each vertex alone, or as given."""
-    if start is None:
-        return h.placement.memory.xp.arange(h.num_vertices, dtype=h.id_dtype), h
-    _, label = groups(h, start)
-    return label, h.contracted(label)
 
 
 def whole(weights: Any) -> Any:

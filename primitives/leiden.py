@@ -22,26 +22,24 @@ import numpy as np
 import frontier as fr
 from frontier.graph.subgraphs import groups
 from frontier.memory.arrays import matching
+from frontier.primitives import _directed_communities as skewed
 from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import (
+    JOIN,
     WEIGH,
     CommunitiesResult,
     check,
     class_of,
     facts,
-    fields,
-    first_communities,
-    modularity,
     move,
     tallies,
     tally,
-    weighted,
-    without_directions,
 )
+from frontier.primitives._levels import Level, first_level
 from frontier.primitives._piles import aside
 from frontier.primitives._tables import FREE, in_one_piece
 from frontier.primitives._tallies import LARGE, large, tallied
-from frontier.primitives.louvain import THRESHOLD, local_moving, polished
+from frontier.primitives.louvain import THRESHOLD, Helper, local_moving, polished
 from frontier.program.problem import Field
 from frontier.program.step import Step
 from frontier.registry import Argument, primitive
@@ -68,34 +66,44 @@ def linked(p, label):
     return float(p.out[label]) * p.all >= p.resolution * p.total[label] * rest  # products are beyond 64 bits
 
 
-def may_join(p, v):
-    """Whether it is the turn of v's class, and v is alone and well connected; v then is the label of its community."""
-    p.next[v] = v
-    return class_of(p, v) == p.turn - 1 and p.label[v] == v and p.size[v] == 1 and linked(p, v)
+def worth_if(linked: Helper) -> Helper:
+    """Return what communities are worth that are ``linked``."""
+
+    def worth(p, v, label, sum):
+        """What modularity gains if v joins a refined community to which it has so much weight; -inf if it may not."""
+        if p.part[label] != p.part[v] or not linked(p, label):
+            return -np.inf
+        share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
+        return sum - share * p.total[label]
+
+    return worth
 
 
-def worth(p, v, label, sum):
-    """What modularity gains if v joins a refined community to which it has so much weight; -inf if it may not."""
-    if p.part[label] != p.part[v] or not linked(p, label):
-        return -np.inf
-    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
-    return sum - share * p.total[label]
+def choosing(worth: Helper) -> tuple[Helper, Helper]:
+    """Return the functors by which a vertex chooses, without and with the best community of a hub known already."""
 
+    def choose(p, v):
+        """Choose the refined community in v's part where modularity gains most; true if there is one."""
+        tally(p, v)
+        best = v
+        most = 0.0
+        for slot in fr.neighbours(p, v):
+            if p.key[slot] == FREE:
+                continue
+            label, gain = p.key[slot], worth(p, v, p.key[slot], p.sum[slot])
+            if gain > most or (gain == most and label < best and best != v):
+                best = label
+                most = gain
+        p.next[v] = best
+        return best != v
 
-def choose(p, v):
-    """Choose the refined community in v's part where modularity gains most; true if there is one."""
-    tally(p, v)
-    best = v
-    most = 0.0
-    for slot in fr.neighbours(p, v):
-        if p.key[slot] == FREE:
-            continue
-        label, gain = p.key[slot], worth(p, v, p.key[slot], p.sum[slot])
-        if gain > most or (gain == most and label < best and best != v):
-            best = label
-            most = gain
-    p.next[v] = best
-    return best != v
+    def choose_tallied(p, v):
+        if fr.degree(p, v) < LARGE:
+            return choose(p, v)
+        p.next[v] = p.best[v] if p.most[v] > 0 else v
+        return p.next[v] != v
+
+    return choose, choose_tallied
 
 
 def tempting(p, v):
@@ -103,25 +111,10 @@ def tempting(p, v):
     return p.most[v] > 0
 
 
-def choose_tallied(p, v):
-    """The same, where a hub's best community is known already."""
-    if fr.degree(p, v) < LARGE:
-        return choose(p, v)
-    p.next[v] = p.best[v] if p.most[v] > 0 else v
-    return p.next[v] != v
-
-
 def stays(p, v):
     """Whether the community that v has chosen will not be left: of two that choose each other, the lesser moves."""
     other = p.next[v]
     return p.size[other] > 1 or p.next[other] == other or (p.next[other] == v and v < other)
-
-
-def join(p, v):
-    """Move v, and note when."""
-    move(p, v)
-    p.when[v] = p.turn
-    fr.atomic_add(p.out, p.label[v], p.out[v])
 
 
 def enclose(p, src, dst, weight):
@@ -131,30 +124,102 @@ def enclose(p, src, dst, weight):
         fr.atomic_add(p.out, p.label[src], -weight if p.when[dst] == p.turn else -2 * weight)
 
 
-def _refining(*steps: Step) -> tuple[Step, ...]:
-    """Return the program in which a class of vertices chooses and joins in ``steps``."""
-    return (*WEIGH, fr.Compute(survey, over="vertices"), fr.Loop(*steps, times="classes", count="turn"))
+def refining(
+    linked: Helper, worth: Helper, move: Helper, survey: tuple[Step, ...], hubs: bool
+) -> tuple[Step, ...]:  # fmt: skip
+    """Return the program that makes communities inside given ones; each vertex has one turn.
+
+    Parameters
+    ----------
+    linked, worth : helper
+        Whether a refined community may be joined, and what modularity gains by it.
+    move : functor
+        Move a vertex.
+    survey : tuple of Step
+        Add up what vertices, communities and parts have.
+    hubs : bool
+        Whether all lanes of a GPU walk the edges of a hub.
+    """
+    choose, choose_tallied = choosing(worth)
+
+    def may_join(p, v):
+        """Whether it is the turn of v's class, and v is alone and well connected; v is the label of its community."""
+        p.next[v] = v
+        return class_of(p, v) == p.turn - 1 and p.label[v] == v and p.size[v] == 1 and linked(p, v)
+
+    def join(p, v):
+        """Move v, and note when."""
+        move(p, v)
+        p.when[v] = p.turn
+        fr.atomic_add(p.out, p.label[v], p.out[v])
+
+    joins = fr.Filter(stays), fr.Compute(join), fr.Advance(enclose, output=None)
+    if hubs:
+        steps: tuple[Step, ...] = (
+            fr.Sequence(fr.Filter(may_join), fr.Split(aside, rest="due"), over="vertices"),
+            fr.Sequence(fr.Filter(large), *tallied(worth, tempting), over="due"),
+            fr.Sequence(fr.Filter(choose_tallied), *joins, over="due"),
+            fr.Take("due"),
+        )
+    else:
+        steps = (fr.Sequence(fr.Filter(may_join), fr.Filter(choose), *joins, over="vertices"),)
+    return (*survey, fr.Loop(*steps, times="classes", count="turn"))
 
 
-#: What those that have chosen do.
-_JOIN = (fr.Filter(stays), fr.Compute(join), fr.Advance(enclose, output=None))
+#: Look at vertices and parts.
+_SURVEY = fr.Compute(survey, over="vertices")
 
 
 class Refinement(fr.Enactor):
     """Make communities inside given ones, of vertices that begin alone; each vertex has one turn."""
 
-    loop = _refining(fr.Sequence(fr.Filter(may_join), fr.Filter(choose), *_JOIN, over="vertices"))
+    loop = refining(linked, worth_if(linked), move, (*WEIGH, _SURVEY), hubs=False)
 
 
 class RefinementTallied(fr.Enactor):
     """The same on a GPU, where all lanes walk the edges of a hub."""
 
-    loop = _refining(
-        fr.Sequence(fr.Filter(may_join), fr.Split(aside, rest="due"), over="vertices"),
-        fr.Sequence(fr.Filter(large), *tallied(worth, tempting), over="due"),
-        fr.Sequence(fr.Filter(choose_tallied), *_JOIN, over="due"),
-        fr.Take("due"),
-    )
+    loop = refining(linked, worth_if(linked), move, (*WEIGH, _SURVEY), hubs=True)
+
+
+class RefinementByMass(fr.Enactor):
+    """The same for vertices whose weights are given."""
+
+    loop = refining(linked, worth_if(linked), move, (JOIN, _SURVEY), hubs=False)
+
+
+class RefinementByMassTallied(fr.Enactor):
+    """The same on a GPU."""
+
+    loop = refining(linked, worth_if(linked), move, (JOIN, _SURVEY), hubs=True)
+
+
+def _directed(hubs: bool) -> tuple[Step, ...]:
+    worth = skewed.worth(worth_if(skewed.linked))
+    return refining(skewed.linked, worth, skewed.move, (*skewed.WEIGH, _SURVEY, skewed.SURVEY), hubs)
+
+
+class DirectedRefinement(fr.Enactor):
+    """The same by directed modularity."""
+
+    loop = _directed(hubs=False)
+
+
+class DirectedRefinementTallied(fr.Enactor):
+    """The same on a GPU."""
+
+    loop = _directed(hubs=True)
+
+
+#: By the model of what is to be expected, and whether all lanes walk the edges of a hub.
+REFINING = {
+    ("modularity", False): Refinement,
+    ("modularity", True): RefinementTallied,
+    ("node weights", False): RefinementByMass,
+    ("node weights", True): RefinementByMassTallied,
+    ("directed", False): DirectedRefinement,
+    ("directed", True): DirectedRefinementTallied,
+}
 
 
 @primitive(
@@ -171,6 +236,8 @@ def leiden(
     g: fr.Graph,
     *,
     resolution: float = 1.0,
+    directed: bool = False,
+    node_weights: Any = None,
     iterations: int = 2,
     start: Any = None,
     threshold: float = THRESHOLD,
@@ -184,9 +251,11 @@ def leiden(
     ----------
     g : Graph
         Weights are used if there are any; parallel edges count with the sum of their weights. A directed graph is taken
-        for undirected, with a warning, see :meth:`frontier.Graph.undirected`.
+        for undirected, with a warning, see :meth:`frontier.Graph.undirected`, unless ``directed``.
     resolution : float
         The larger it is, the more and the smaller communities there are.
+    directed, node_weights
+        As of :func:`frontier.louvain`.
     iterations : int
         How often the method is applied at most, each time to the communities found before.
     start : array_like of int, shape (n,), optional
@@ -221,67 +290,69 @@ def leiden(
     to raise modularity. Of a graph in parts, each process, or the first of several GPUs, needs all edges.
     """
     check(g, "leiden", resolution, seed, threshold, max_level)
-    g, schedule = in_one_piece(g, schedule)
-    g = without_directions(g, "leiden")
     check_number("iterations", iterations, lambda x: 0 < x < 2**31 and x == int(x), "a whole number from 1")
-    h, graphs, dendrogram = weighted(g), 0, []
-    label, communities = first_communities(h, None if start is None else connected(h, groups(h, start)[1]))
-    reached = modularity(communities, resolution)
+    g, schedule = in_one_piece(g, schedule)
+    level = first_level(g, "leiden", float(resolution), directed, node_weights)
+    h, graphs, dendrogram = level.graph, 0, []
+    label, communities = level.begun(None if start is None else connected(h, groups(h, start)[1]))
+    reached = communities.quality()
     for _ in range(int(iterations) if h.num_vertices else 0):
-        found, between, steps = once(h, label, resolution, max_level or h.num_vertices, seed + graphs, schedule)
+        found, between, steps = once(level, label, max_level or h.num_vertices, seed + graphs, schedule)
         graphs += len(steps) + 1
-        now = modularity(between, resolution)
+        now = between.quality()
         if now < reached:
             break  # moves at the same time can do harm, though they hardly do
         gained = now - reached
         label, communities, dendrogram, reached = found, between, steps, now
         if gained < threshold:
             break
-    label, communities, more = polished(h, label, communities, resolution, seed + graphs, schedule, divide=connected)
-    reached, count = modularity(communities, resolution), communities.num_vertices
-    return CommunitiesResult(label, count, reached, graphs + more, float(resolution), tuple(dendrogram))
+    label, communities, more = polished(level, label, communities, seed + graphs, schedule, divide=connected)
+    return level.result(label, communities, graphs + more, float(resolution), dendrogram)
 
 
 def once(
-    h: fr.Graph, label: Any, resolution: float, max_level: int, seed: int, schedule: fr.Schedule | None
-) -> tuple[Any, fr.Graph, list[Any]]:
-    """Return better communities than the given ones, the graph between them, and how graphs were contracted.
+    level: Level, label: Any, max_level: int, seed: int, schedule: fr.Schedule | None
+) -> tuple[Any, Level, list[Any]]:
+    """Return better communities than the given ones, their level, and how graphs were contracted.
 
     That is the vertex of the next graph for each vertex of a graph. Labels of the given communities are numbers from 0
     on, all of which occur.
     """
     steps: list[Any] = []
-    at = h.placement.memory.xp.arange(h.num_vertices, dtype=h.id_dtype)  # the vertex of h for each vertex
+    xp, n = level.graph.placement.memory.xp, level.graph.num_vertices
+    at = xp.arange(n, dtype=level.graph.id_dtype)  # the vertex of this graph for each vertex of the first
     while True:
-        first = h.placement.memory.xp.unique(label, return_index=True)[1]  # a vertex for each community
-        p = fr.Problem(h, **fields(h, resolution, seed + len(steps), SETTLED, first[label]))
-        local_moving(p, schedule)
+        h = level.graph
+        first = xp.unique(label, return_index=True)[1]  # a vertex for each community
+        p = fr.Problem(h, **level.fields(seed + len(steps), SETTLED, first[label]))
+        local_moving(level, p, schedule)
         _, part = groups(h, p.label)
         del p  # before the fields of the next problem
         if len(steps) + 1 >= max_level:
             break
-        p = fr.Problem(h, **fields(h, resolution, seed + len(steps) + 1, SETTLED), **of_parts(h, part))
-        (RefinementTallied if tallies(h) else Refinement)(p, schedule).run()
+        p = fr.Problem(h, **level.fields(seed + len(steps) + 1, SETTLED), **of_parts(level, part))
+        REFINING[level.kind, tallies(h)](p, schedule).run()
         _, group = groups(h, p.label)
         del p
-        smaller = h.contracted(group)
-        if smaller.num_vertices == h.num_vertices:
+        smaller = level.contracted(group)
+        if smaller.graph.num_vertices == h.num_vertices:
             break
-        label = part[: smaller.num_vertices].copy()
+        label = part[: smaller.graph.num_vertices].copy()
         label[group] = part
-        at, h = group[at], smaller
+        at, level = group[at], smaller
         steps.append(group)
-    _, last = groups(h, connected(h, part))
-    return last[at], h.contracted(last), steps
+    _, last = groups(level.graph, connected(level.graph, part))
+    return last[at], level.contracted(last), steps
 
 
-def of_parts(h: fr.Graph, part: Any) -> dict[str, Field]:
+def of_parts(level: Level, part: Any) -> dict[str, Field]:
     """Return the fields of a refinement inside the given parts."""
     return {
-        "part": fr.vertex(h.id_dtype, part),
+        "part": fr.vertex(level.graph.id_dtype, part),
         "whole": fr.vertex("int64"),
         "out": fr.vertex("int64"),
         "when": fr.vertex("int32"),
+        **({} if level.skew is None else {"whole_skew": fr.vertex("int64")}),
     }
 
 

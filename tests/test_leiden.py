@@ -15,6 +15,7 @@ from test_louvain import modularity
 import frontier as fr
 from frontier.memory.arrays import to_host
 from frontier.primitives._communities import weighted
+from frontier.primitives._levels import Level
 from frontier.primitives.leiden import connected, once
 
 
@@ -103,8 +104,8 @@ def test_it_begins_with_given_communities_and_divides_them(backend: Backend) -> 
     there = backend(g)
     ends = there.placement.memory.moved(np.array([0, 0, 0, 1, 0, 0, 0], dtype=g.targets.dtype))
     equal(to_host(connected(weighted(there), ends)), [0, 0, 0, 3, 4, 4, 4])
-    label, communities, _ = once(weighted(there), ends, 1.0, 7, 0, None)
-    assert communities.num_vertices == pieces(g, to_host(label)) == 2
+    label, communities, _ = once(Level(weighted(there), 1.0), ends, 7, 0, None)
+    assert communities.graph.num_vertices == pieces(g, to_host(label)) == 2
 
 
 def test_special_graphs(backend: Backend) -> None:

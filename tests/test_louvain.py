@@ -15,6 +15,7 @@ from strategies import random_graphs
 import frontier as fr
 from frontier.memory.arrays import to_host
 from frontier.primitives._communities import weighted
+from frontier.primitives._levels import Level
 from frontier.primitives.louvain import descend
 
 
@@ -126,14 +127,76 @@ def test_the_second_time_begins_with_what_was_found(compiled: Backend) -> None:
     h = weighted(compiled(g))
     xp = h.placement.memory.xp
     best = fr.louvain(g, seed=1)
-    kept, communities, _, levels = descend(
-        h, xp.asarray(best.label), h.contracted(best.label), 100, 1.0, (1e-7, 34), 0, None
-    )
+    level, label = Level(h, 1.0), xp.asarray(best.label)
+    kept, communities, _, levels = descend(level, label, level.contracted(label), 100, (1e-7, 34), 0, None)
     equal(fr.Graph.contracted(h, kept).vertices["size"], np.bincount(best.label))
-    assert (communities.num_vertices, levels) == (best.count, 1)
+    assert (communities.graph.num_vertices, levels) == (best.count, 1)
     halves = (np.arange(34) % 2).astype(g.id_dtype)
-    found, communities, *_ = descend(h, xp.asarray(halves), h.contracted(halves), 100, 1.0, (1e-7, 34), 0, None)
+    found, *_ = descend(level, xp.asarray(halves), level.contracted(halves), 100, (1e-7, 34), 0, None)
     assert modularity(g, to_host(found), 1.0) > modularity(g, halves, 1.0) + 0.1
+
+
+def directed_graph(seed: int, weights: Any = None) -> fr.Graph:
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(0, 24, (2, 80))
+    given = {"int": rng.integers(0, 9, 80), "float": rng.random(80)}.get(weights)
+    return fr.from_edges(src, dst, weights=given, num_vertices=26, directed=True, duplicates="keep")
+
+
+@pytest.mark.unsimulated("several graphs")
+@pytest.mark.parametrize("weights", [None, "int", "float"])
+@pytest.mark.parametrize("find", [fr.louvain, fr.leiden])
+def test_directed_modularity(backend: Backend, find: Any, weights: Any) -> None:
+    verify, gains = {fr.louvain: fr.verify.communities, fr.leiden: fr.verify.leiden}[find], []
+    for seed in range(4 if backend.name == "python" else 12):
+        g = directed_graph(seed, weights)
+        result = find(backend(g), directed=True, seed=seed, resolution=(1.0, 0.7)[seed % 2])
+        verify(g, result, tolerance=1e-9).raise_if_failed()
+        label = to_host(result.label)
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(26))
+        for u, v, w in zip(g.sources, g.targets, np.ones(80) if g.weights is None else g.weights, strict=True):
+            before = graph.get_edge_data(u, v, {"weight": 0})["weight"]
+            graph.add_edge(u, v, weight=before + w)
+        parts = [set(np.flatnonzero(label == c).tolist()) for c in range(result.count)]
+        found = nx.community.modularity(graph, parts, resolution=result.resolution)
+        assert result.modularity == pytest.approx(found, abs=1e-9)
+        theirs = nx.community.louvain_communities(graph, seed=seed, resolution=result.resolution)
+        gains.append(found - nx.community.modularity(graph, theirs, resolution=result.resolution))
+    assert np.mean(gains) > -0.01
+    both = fr.karate()
+    assert find(both, directed=True, seed=1) == find(both, seed=1)
+
+
+@pytest.mark.parametrize("find", [fr.louvain, fr.leiden])
+@pytest.mark.parametrize("weights", [None, "int", "float"])
+def test_node_weights(backend: Backend, find: Any, weights: Any) -> None:
+    """Quality as igraph defines it; node weights in proportion to those of edges are modularity."""
+    for seed in range(2 if SIMULATED else 5):
+        g = directed_graph(seed, weights).undirected()
+        rng = np.random.default_rng(seed)
+        for masses in (np.ones(26, int), rng.random(26), rng.integers(0, 4, 26)):
+            result = find(backend(g), node_weights=masses, resolution=0.3, seed=seed)
+            label, quality, whole = to_host(result.label), 0.0, 0.0
+            given = np.ones(g.num_slots) if g.weights is None else g.weights
+            for u, v, w in zip(g.sources, g.targets, given, strict=True):
+                whole += w * (1 + (u == v))
+                quality += w * (1 + (u == v)) * (label[u] == label[v])
+            quality -= 0.3 * (np.bincount(label, masses) ** 2).sum()
+            assert result.modularity == pytest.approx(quality / whole, rel=1e-9)
+            fr.verify.communities(g, result, tolerance=1e-9, node_weights=masses).raise_if_failed()
+    g = fr.karate()
+    by_weight = find(backend(g), node_weights=g.out_degree, resolution=1 / g.num_slots, seed=2)
+    assert by_weight.modularity == pytest.approx(find(backend(g), seed=2).modularity)
+
+
+def test_node_weights_that_are_none() -> None:
+    g = fr.karate()
+    for wrong in (np.ones(3), -np.ones(34), np.full(34, np.nan), ["a"] * 34):
+        with pytest.raises(fr.GraphError, match="node_weights"):
+            fr.louvain(g, node_weights=wrong)
+    with pytest.raises(fr.GraphError, match="directed=True does not go with it"):
+        fr.leiden(directed_graph(1), node_weights=np.ones(26), directed=True)
 
 
 @pytest.mark.unsimulated("a real graph")

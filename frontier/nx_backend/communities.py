@@ -33,7 +33,6 @@ def _graph(graph: ConvertedGraph, weight: Any) -> fr.Graph:
     return graph.graph(weight, parallel="sum", ones=graph.is_multigraph())
 
 
-@lacks(directed=_DIRECTED)
 def louvain_communities(
     G: ConvertedGraph,
     weight: Any = "weight",
@@ -46,6 +45,7 @@ def louvain_communities(
     if max_level is not None and max_level <= 0:
         raise ValueError("max_level argument must be a positive integer or None")
     options: dict[str, Any] = {"resolution": float(resolution), "threshold": float(threshold), "max_level": max_level}
+    options["directed"] = G.is_directed()
     return [*groups(G, host(fr.louvain(_graph(G, weight), seed=_number(seed), **options).label))]
 
 

@@ -10,7 +10,12 @@ If v moves from its community c to another one d, to which it has edges of weigh
     2 / W (w(v, d) - w(v, c without v) - r k(v) (T(d) - T(c) + k(v)) / W),
 
 and the same with w(v, d) = T(d) = 0 if it begins one of its own, which is at least what any community gains to which v
-has no edge. So its neighbours' communities and an empty one are all that must be looked at.
+has no edge. So its neighbours' communities and an empty one are all that must be looked at. (Directed modularity could
+gain more by a community to which v has no edge; that is not looked for.)
+
+Directed modularity is that of the edges taken both ways, plus the sum of r (D(c) / W)², where D(c) is the weight that
+leaves vertices of c less that which enters them. With node weights n, r n(u) n(v) / W takes the place of
+r k(u) k(v) / W².
 """
 
 from __future__ import annotations
@@ -37,14 +42,16 @@ EXACT, ROUNDED = 1e-12, 1e-9
 """How far the modularity of a result may be from that computed of integers, exactly, and of floats."""
 
 
-def communities(g: Graph, result: Any, *, connected: bool = False, tolerance: float = 1e-3) -> Report:
+def communities(
+    g: Graph, result: Any, *, connected: bool = False, tolerance: float = 1e-3, node_weights: Any = None
+) -> Report:  # fmt: skip
     """Check communities of high modularity.
 
     Parameters
     ----------
     g : Graph
         With finite weights >= 0 or without; parallel edges count with the sum of their weights. A directed one is taken
-        for undirected, as by :meth:`frontier.Graph.undirected`.
+        for undirected, as by :meth:`frontier.Graph.undirected`, unless ``result.directed``.
     result : CommunitiesResult
         ``label`` (n,) integers, the number of each vertex's community; ``count``, the number of communities;
         ``modularity``; ``resolution``.
@@ -54,6 +61,8 @@ def communities(g: Graph, result: Any, *, connected: bool = False, tolerance: fl
         What modularity may gain at most if one vertex moves to a neighbour's community, or begins one; inf for any
         amount. What :func:`frontier.louvain` and :func:`frontier.leiden` find passes with 1e-9 where a graph has less
         than 32,768 vertices and edge slots; in larger ones moves are left, of some millionths each.
+    node_weights : array_like, shape (n,), optional
+        Those that the communities were found with.
 
     Returns
     -------
@@ -78,18 +87,20 @@ def communities(g: Graph, result: Any, *, connected: bool = False, tolerance: fl
         raise GraphError(f"tolerance={tolerance!r}: it must be a number, and not negative")
 
     def properties(g: Graph, result: Any, checks: Checks) -> None:
-        _properties(g, result, checks, connected, tolerance)
+        _properties(g, result, checks, connected, tolerance, node_weights)
 
     return examine("communities", properties, g, result, ("label", "count", "modularity", "resolution"))
 
 
-def leiden(g: Graph, result: Any, *, tolerance: float = 1e-3) -> Report:
+def leiden(g: Graph, result: Any, *, tolerance: float = 1e-3, node_weights: Any = None) -> Report:
     """Check communities that must be connected: ``communities(g, result, connected=True)``."""
-    return communities(g, result, connected=True, tolerance=tolerance)
+    return communities(g, result, connected=True, tolerance=tolerance, node_weights=node_weights)
 
 
-def _properties(g: Graph, result: Any, checks: Checks, connected: bool, tolerance: float) -> None:
-    g = g.undirected()  # as those that find communities take it
+def _properties(
+    given: Graph, result: Any, checks: Checks, connected: bool, tolerance: float, node_weights: Any
+) -> None:  # fmt: skip
+    g = given.undirected()  # as those that find communities take it
     label = vertex_field(result, "label", g.num_vertices, "iu")
     count = integer_field(result, "count")
     modularity = number_field(result, "modularity")
@@ -112,6 +123,10 @@ def _properties(g: Graph, result: Any, checks: Checks, connected: bool, toleranc
         fail(f"count is {count}, but no vertex has label {int(missing[0]) if len(missing) else len(size)}")
 
     sums = _Sums(g, label, count)
+    if getattr(result, "directed", False) and not given.symmetric:
+        sums.direct(given)
+    if node_weights is not None:
+        sums.weigh(np.asarray(to_host(node_weights), np.float64))
     checks.begin("modularity is that of the labels")
     expected = sums.modularity(resolution)
     slack = (EXACT if sums.exact else ROUNDED) * (1 + resolution)
@@ -145,7 +160,7 @@ class _Sums:
         self._g = g
         integers = g.weights is None or g.weights.dtype.kind in "iu"
         self.exact = integers and (g.weights is None or self._about() < 2**62)
-        dtype = np.int64 if self.exact else np.float64
+        dtype = self.vertex_dtype = np.dtype(np.int64 if self.exact else np.float64)
         self.vertex = np.zeros(g.num_vertices, dtype)
         self.inside = np.zeros(count, dtype)
         for vertices, slots in edge_blocks(g.offsets):
@@ -158,6 +173,30 @@ class _Sums:
         self.community = np.zeros(count, dtype)
         np.add.at(self.community, label, self.vertex)
         self.all = self.community.sum().item()
+        self._label, self._skewed = label, None
+        # What is to be expected between v and c, as a share of all weights, is the sum of products of a factor of v and
+        # one of c, which is the sum of those, in third place, of its vertices.
+        share = self.vertex / float(self.all or 1)
+        self.terms = [(share, self.community / float(self.all or 1), share)]
+
+    def direct(self, given: Graph) -> None:
+        """Make it directed modularity, of the graph with directions."""
+        skew = np.zeros(given.num_vertices, self.vertex.dtype)
+        for vertices, slots in edge_blocks(given.offsets):
+            weight = self._in_unit(given, slots)
+            np.add.at(skew, spread(np.arange(given.num_vertices), given.offsets, vertices), weight)
+            np.subtract.at(skew, given.targets[slots], weight)
+        self._skewed = np.zeros(len(self.community), skew.dtype)
+        np.add.at(self._skewed, self._label, skew)
+        share = skew / float(self.all or 1)
+        self.terms.append((-share, self._skewed / float(self.all or 1), share))
+
+    def weigh(self, node_weights: NDArray[np.float64]) -> None:
+        """Let products of node weights be expected."""
+        self.exact = False
+        unit = 1.0 if self.vertex.dtype == np.int64 else 1 / float(self._g.max_weight or 1)
+        masses = np.bincount(self._label, node_weights, len(self.community))
+        self.terms = [(node_weights * unit / float(self.all or 1), masses, node_weights)]
 
     def _about(self) -> float:
         assert self._g.weights is not None
@@ -165,12 +204,14 @@ class _Sums:
 
     def weights(self, slots: slice) -> NDArray[Any]:
         """The weights of some edge slots, in the unit of the sums."""
-        g = self._g
+        return self._in_unit(self._g, slots)
+
+    def _in_unit(self, g: Graph, slots: slice) -> NDArray[Any]:
         if g.weights is None:
             return np.ones(slots.stop - slots.start, np.int64)
-        if self.exact:
+        if self.vertex_dtype == np.int64:
             return g.weights[slots].astype(np.int64)
-        scaled: NDArray[Any] = g.weights[slots].astype(np.float64) / float(g.max_weight or 1)
+        scaled: NDArray[Any] = g.weights[slots].astype(np.float64) / float(self._g.max_weight or 1)
         return scaled
 
     def modularity(self, resolution: float) -> Fraction | float:
@@ -178,9 +219,12 @@ class _Sums:
         if self.all == 0:
             return 0.0
         if not self.exact:
-            squares = float(((self.community / self.all) ** 2).sum())
-            return float(self.inside.sum() / self.all) - resolution * squares
+            size = len(self.community)
+            expected = sum(float((np.bincount(self._label, v, size) * c).sum()) for v, c, _ in self.terms)
+            return float(self.inside.sum() / self.all) - resolution * expected
         parts = sum(int(total) ** 2 for total in self.community.tolist())
+        if self._skewed is not None:
+            parts -= sum(int(total) ** 2 for total in self._skewed.tolist())
         return Fraction(int(self.inside.sum()), self.all) - Fraction(resolution) * Fraction(parts, self.all**2)
 
 
@@ -223,8 +267,7 @@ def _check_moves(g: Graph, label: NDArray[np.int64], sums: _Sums, resolution: fl
     if sums.all == 0:
         return
     whole, count = float(sums.all), len(sums.community)
-    share = resolution * (sums.vertex / whole)  # of k(v), to be multiplied by T / W
-    rest = (sums.community[label] - sums.vertex) / whole
+    at_home = resolution * sum(v * (c[label] - own) for v, c, own in sums.terms)
     best = (0.0, 0, 0)
     for vertices, slots in edge_blocks(g.offsets):
         n = vertices.stop - vertices.start
@@ -236,8 +279,9 @@ def _check_moves(g: Graph, label: NDArray[np.int64], sums: _Sums, resolution: fl
         here = to == label[vertices][at]
         stay = np.zeros(n)
         stay[at[here]] = weight[here] / whole
-        stay -= share[vertices] * rest[vertices]
-        gain = weight / whole - share[vertices][at] * (sums.community[to] / whole) - stay[at]
+        stay -= at_home[vertices]
+        elsewhere = resolution * sum(v[vertices][at] * c[to] for v, c, _ in sums.terms)
+        gain = weight / whole - elsewhere - stay[at]
         gain[here] = -np.inf
         for worth, v, d in ((gain, at, to), (-stay, np.arange(n), np.full(n, count))):  # the last: one of its own
             if len(worth) and 2 * worth.max() > best[0]:
