@@ -232,6 +232,8 @@ GROUPS = {
     ),
 }
 
+SUBJECT = "The effect of single choices of a schedule, milliseconds"
+
 
 def main() -> int:
     """Measure, print tables, write JSON; the exit status is 1 if anything failed or was wrong."""
@@ -242,13 +244,13 @@ def main() -> int:
     unknown = set(arguments.groups) - set(GROUPS)
     if unknown:
         parser.error(f"--groups: {', '.join(sorted(unknown))}: choose from {', '.join(GROUPS)}")
-    return run(arguments, "benchmarks.ablations", measure, report)
+    return run(arguments, "benchmarks.ablations", SUBJECT, measure, report)
 
 
 def measure(arguments: argparse.Namespace) -> None:
     """All variants that the journal does not have; each graph is made once."""
     device = open_device(arguments.backend)
-    journal = Journal(arguments.json, arguments.resume)
+    journal = Journal(arguments.journal, arguments.resume)
     begin(journal, device, arguments)
     groups = [GROUPS[name] for name in arguments.groups]
     named = dict.fromkeys(name for group in groups for name in group.graphs)

@@ -14,7 +14,9 @@ import sys
 from pathlib import Path
 from statistics import median
 
+from benchmarks.devices import open_device
 from benchmarks.graphs import DATA
+from benchmarks.measurement import Measurement
 
 __all__ = ["main"]
 
@@ -77,12 +79,19 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3, help="processes of each")
     parser.add_argument("--calls", type=int, default=20, help="timed calls of a process")
     parser.add_argument("--graphs", nargs="+", default=["rmat:18", "grid:1000x1000"], help="as of benchmarks.run")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     given = parser.parse_args(words)
+    rows = []
     rounds = [(measured(given.other.resolve(), given), measured(HERE, given)) for _ in range(given.rounds)]
     print(f"{'ms, median of the least of each process':40s} {'other':>10s} {'this':>10s} {'this/other':>10s}")
     for name in rounds[0][0]:
         other, this = (median(each[side][name] for each in rounds) for side in (0, 1))
         print(f"{name:40s} {other:10.3f} {this:10.3f} {this / other:10.3f}")
+        rows.append({"call": name, "other": other, "this": this})
+    if given.json:
+        gpu = open_device(given.backend).gpu
+        subject = "This checkout beside another, median of the least of each process, milliseconds"
+        Measurement.now(subject, rows, gpu=gpu).write(given.json)
     return 0
 
 

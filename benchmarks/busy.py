@@ -10,7 +10,6 @@ those of all numbers of threads are compared.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import statistics
 import subprocess
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
+from benchmarks.measurement import Measurement
 
 Case = tuple[fr.Graph, Callable[[fr.Graph], np.ndarray], Callable[[fr.Graph, np.ndarray], bool]]
 
@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=12, help="of each row")
     parser.add_argument("--turn", type=float, default=1, help="seconds with one number of threads")
     parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     given = parser.parse_args()
     rows = {}
     print(f"| {given.busy} processes beside | " + " | ".join(map(str, given.threads)) + " |")
@@ -129,8 +129,10 @@ def main() -> None:
         cells = [f"{mean:.2f} ({mean / one:.2f})" for mean in means.values()]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
         rows[name] = means
-    if given.json:
-        given.json.write_text(json.dumps({"busy": given.busy, "milliseconds": rows}, indent=1))
+    if given.json and rows:
+        table = [{"call": name, **{f"{n} threads": x for n, x in means.items()}} for name, means in rows.items()]
+        subject = f"Calls while {given.busy} processes compute beside them, mean, milliseconds"
+        Measurement.now(subject, table).write(given.json)
 
 
 if __name__ == "__main__":

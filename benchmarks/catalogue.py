@@ -7,7 +7,6 @@ the shortest of a few calls, and whether the systems agree on a number. The grap
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ import numpy as np
 import frontier as fr
 from benchmarks import graphs
 from benchmarks.converted import Converted
+from benchmarks.measurement import Measurement
 
 __all__ = ["Case", "cases", "main"]
 
@@ -337,7 +337,7 @@ def main() -> int:
     parser.add_argument("--graph", default="rmat:20", help=f"{graphs.HELP} (default: rmat:20)")
     parser.add_argument("--only", nargs="+", metavar="PRIMITIVE", help="the rows of these (default: all)")
     parser.add_argument("--runs", type=int, default=3, help="calls, of which the shortest counts (default: 3)")
-    parser.add_argument("--json", metavar="FILE", help="write the rows as JSON")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     arguments = parser.parse_args()
     g = graphs.load(arguments.graph)
     c = Converted(g)
@@ -362,8 +362,9 @@ def main() -> int:
             times = f"{least:>10.1f}{processor:>10.1f}{least / ours:>8.2f}"
             print(f"{'':<31}{system:<11}{times}  {found}{note}", flush=True)
             rows.append(_row(case.name, system, least, processor, found))
-    if arguments.json:
-        Path(arguments.json).write_text(json.dumps(rows, indent=1, default=str))
+    if arguments.json and rows:
+        note = f"{arguments.graph}, {fr.num_threads()} threads; the least of {arguments.runs} calls."
+        Measurement.now("Further primitives beside other systems, milliseconds", rows, note=note).write(arguments.json)
     return 1 if wrong else 0
 
 

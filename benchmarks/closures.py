@@ -13,7 +13,6 @@ closure of the reversed graph says, and the targets of a sample of sources are c
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -26,6 +25,7 @@ from benchmarks.devices import Array, Host, open_device
 from benchmarks.gpu_catalogue import random_directed
 from benchmarks.gpu_properties import closure as sampled
 from benchmarks.graphs import DATA, Missing
+from benchmarks.measurement import Measurement
 from frontier.memory.arrays import to_host
 
 DEFAULT = ("cit-HepPh", "ego-Twitter", "web-cnr-2000", "road-NE:175000", "road-NE~175000", "road-NE:500000")
@@ -157,7 +157,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10.0, help="for writing; ten times that to verify")
     parser.add_argument("--verify", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     return parser.parse_args()
 
 
@@ -176,8 +176,8 @@ def main() -> int:
         print(line(rows[-1]), flush=True)
         bad |= arguments.verify and not rows[-1]["verified"].startswith("yes")
         device.free()
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"facts": facts, "rows": rows}, indent=1), "utf-8")
+    if arguments.json and rows:
+        Measurement.now("Transitive closures, and all their pairs", rows, gpu=device.gpu).write(arguments.json)
     return int(bad)
 
 

@@ -7,8 +7,6 @@ the same program there, to try it out where there is no GPU; its times are not t
 from __future__ import annotations
 
 import math
-import platform
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
+from benchmarks import measurement
 
 Array = Any  # of NumPy or CuPy
 
@@ -42,6 +41,7 @@ class Host:
     """NumPy and the cpu backend."""
 
     backend = "cpu"
+    gpu = ""  # its name
     xp: Any = np
 
     def timed(self, call: Callable[[], Any], ahead: bool = False) -> Timed:
@@ -67,7 +67,7 @@ class Host:
 
     def facts(self) -> dict[str, Any]:
         """What a table of times must say of the machine."""
-        return {"device": platform.processor() or platform.machine(), "memory": 0, **_versions()}
+        return {"device": measurement.processor(), "memory": 0, **_versions()}
 
 
 class Cuda(Host):
@@ -79,7 +79,8 @@ class Cuda(Host):
         import cupy
 
         self.xp = self.cupy = cupy
-        cupy.cuda.Device()  # fails where there is none
+        device = cupy.cuda.Device()  # fails where there is none
+        self.gpu = cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
         self.pool = cupy.get_default_memory_pool()
         self._spin: Any = None
 
@@ -133,7 +134,7 @@ class Cuda(Host):
         runtime = self.cupy.cuda.runtime
         facts = runtime.getDeviceProperties(self.cupy.cuda.Device().id)
         return {
-            "device": facts["name"].decode(),
+            "device": self.gpu,
             "memory": int(facts["totalGlobalMem"]),
             "multiprocessors": int(facts["multiProcessorCount"]),
             "driver": runtime.driverGetVersion(),
@@ -175,9 +176,5 @@ def _watch(cupy: Any) -> Any:
 
 
 def _versions() -> dict[str, Any]:
-    try:
-        asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-        commit = asked.stdout.strip()
-    except OSError:
-        commit = ""
-    return {"frontier": fr.__version__, "commit": commit or "unknown", "date": date.today().isoformat()}
+    commit = measurement.commit() or "unknown"
+    return {"frontier": fr.__version__, "commit": commit, "date": date.today().isoformat()}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import platform
 import sys
 import time
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
+from benchmarks.measurement import Measurement
 
 
 @dataclass
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=1_000_000)
     parser.add_argument("--vertices", type=int, default=200_000)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     given = parser.parse_args()
     rng = np.random.default_rng(1)
     edges = Edges(given.vertices, *(rng.integers(0, given.vertices, given.edges) for _ in "sd"))
@@ -200,8 +200,13 @@ def main() -> None:
         times[what] = best * 1e3
         print(f"| {what} | {times[what]:,.0f} | {times[what] / next(iter(times.values())):.2f} |", flush=True)
     if given.json:
-        about = {"python": platform.python_version(), "threads": fr.num_threads(), **vars(given), "json": None}
-        given.json.write_text(json.dumps({"about": about, "milliseconds": times}, indent=1) + "\n")
+        note = (
+            f"{given.edges:,} edges over {given.vertices:,} names; the least of {given.runs} calls; "
+            f"{fr.num_threads()} threads, Python {platform.python_version()}."
+        )
+        rows = [{"from": what, "ms": ms} for what, ms in times.items()]
+        subject = "Making a graph of tables, lists and graphs of other libraries"
+        Measurement.now(subject, rows, note=note).write(given.json)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,12 @@ from benchmarks.journal import Journal
 from benchmarks.program import begin, meter_of, parser_of, prepare, run, settle
 from benchmarks.protocols import describe
 
+SUBJECT = "Primitives on a GPU, milliseconds"
+
 
 def main() -> int:
     """Measure, print tables, write JSON; the exit status is 1 if anything failed or was wrong."""
-    return run(parse(), "benchmarks.gpu", measure, summary)
+    return run(parse(), "benchmarks.gpu", SUBJECT, measure, summary)
 
 
 def parse() -> argparse.Namespace:
@@ -42,7 +44,7 @@ def parse() -> argparse.Namespace:
 def measure(arguments: argparse.Namespace) -> None:
     """All cells that the journal does not have."""
     device = open_device(arguments.backend)
-    journal = Journal(arguments.json, arguments.resume)
+    journal = Journal(arguments.journal, arguments.resume)
     begin(journal, device, arguments)
     schedule = parsed_schedule(arguments.schedule)
     meter = meter_of(device) if arguments.power else None

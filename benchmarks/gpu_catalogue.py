@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -23,6 +22,7 @@ import frontier as fr
 from benchmarks import gpu_graphs, gpu_properties, gpu_rest, published
 from benchmarks.devices import Host, open_device
 from benchmarks.journal import Journal, supervise
+from benchmarks.program import temporary
 
 #: In the order in which they are measured.
 TARGETED = (
@@ -85,7 +85,7 @@ class Bench:
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
         self.device = _open(arguments.backend)
-        self.journal = Journal(arguments.json, arguments.resume or arguments.child)
+        self.journal = Journal(arguments.journal, arguments.resume or arguments.child)
         facts = self.journal.data["facts"]
         if not facts:
             facts = {**self.device.facts(), "until": time.time() + arguments.seconds}
@@ -294,14 +294,13 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=180.0, help="seconds after which a row is given up")
     parser.add_argument("--verify", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--backend", choices=("cuda", "cpu", "simulator"), default="cuda")
-    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
+    parser.add_argument("--journal", type=Path, metavar="FILE", help="all that is known of a row, after each of them")
     parser.add_argument("--resume", action="store_true", help="leave out the rows that FILE has")
     parser.add_argument("--here", action="store_true", help="in this process, for a debugger or a profiler")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.json is None:
-        arguments.json = Path(tempfile.mkdtemp(prefix="benchmark-")) / "rows.json"
-        sys.argv += ["--json", str(arguments.json)]
+    arguments.journal = arguments.journal or temporary()
     return arguments
 
 
@@ -309,17 +308,19 @@ def main() -> int:
     """Measure in children, one after another while they die, and report."""
     arguments = parse()
     if not (arguments.resume or arguments.child):
-        arguments.json.unlink(missing_ok=True)
+        arguments.journal.unlink(missing_ok=True)
     if arguments.child or arguments.here:
         Bench(arguments).measure()
         if arguments.child:
             return 0
     else:
-        supervise("benchmarks.gpu_catalogue", sys.argv[1:], arguments.json)
-    if not arguments.json.exists():
+        supervise("benchmarks.gpu_catalogue", sys.argv[1:], arguments.journal)
+    if not arguments.journal.exists():
         return 1
-    code = report(Journal(arguments.json, keep=True))
-    print(arguments.json)
+    journal = Journal(arguments.journal, keep=True)
+    code = report(journal)
+    print(arguments.journal)
+    journal.write("Further primitives, milliseconds", arguments.json)
     return code
 
 

@@ -32,16 +32,18 @@ THREADS = 512
 #: Levels with fewer than this part of all edges are left out.
 PART = 1000
 
+SUBJECT = "Steps beside handwritten kernels, milliseconds"
+
 
 def main() -> int:
     """Compare, print a table, write JSON; the exit status is 1 if anything failed or was wrong."""
-    return run(settle(parser_of(__doc__, ("kron21",)).parse_args()), "benchmarks.handwritten", measure, report)
+    return run(settle(parser_of(__doc__, ("kron21",)).parse_args()), "benchmarks.handwritten", SUBJECT, measure, report)
 
 
 def measure(arguments: Any) -> None:
     """All comparisons on all graphs."""
     device = open_device(arguments.backend)
-    journal = Journal(arguments.json, arguments.resume)
+    journal = Journal(arguments.journal, arguments.resume)
     begin(journal, device, arguments)
     kernels = Kernels(device) if isinstance(device, Cuda) else None
     for name in arguments.graphs:

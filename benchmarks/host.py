@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import statistics
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from typing import Any
 
 import frontier as fr
 from benchmarks.devices import Host, open_device
+from benchmarks.measurement import Measurement
 from frontier.memory import arrays
 
 Case = tuple[Callable[[], Any], Callable[[Any], bool]]  # a call, and whether what it gives is right
@@ -103,7 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--calls", type=int, default=2000, help="calls of each of the five repeats")
-    parser.add_argument("--json", metavar="FILE", help="write the rows as JSON")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     arguments = parser.parse_args()
     device, rows = open_device(arguments.backend), {}
     print(f"{'microseconds a call':20} {'wall':>8} {'loop':>8} {'host':>8} {'launches':>9}")
@@ -112,7 +112,9 @@ def main() -> None:
         text = " ".join(f"{row[column]:8.1f}" for column in ("wall", "loop", "host"))
         print(f"{name:20} {text} {row['launches']:9g}{'' if row['right'] else '  WRONG'}", flush=True)
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps({"facts": device.facts(), "rows": rows}, indent=1))
+        table = [{"call": name, **row} for name, row in rows.items()]
+        subject = "Time of calls that do almost no work, microseconds"
+        Measurement.now(subject, table, gpu=device.gpu).write(arguments.json)
     raise SystemExit(not all(row["right"] for row in rows.values()))
 
 

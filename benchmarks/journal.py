@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.devices import Host
+from benchmarks.measurement import Measurement
 
 #: Exit status of a child that another one should follow.
 DEAD = 3
@@ -61,6 +62,18 @@ class Journal:
         print(f"  {' '.join(key)}: FAILED: {error}", flush=True)
         self.add(key, error=error)
 
+    def write(self, subject: str, path: Path | None) -> None:
+        """Write what was measured as a file of ``results/``, without what failed and without lists; None: nowhere."""
+        done = [row for row in self.rows if "ms" in row]
+        if path is None or not done:
+            return
+        flat = [{"cell": " ".join(row["key"]), **{k: x for k, x in row.items() if _single(x)}} for row in done]
+        facts = self.data["facts"]
+        gpu = facts["device"] if "multiprocessors" in facts else ""
+        told = {k: facts[k] for k in ("protocol", "seed", "ids", "order") if facts.get(k)}
+        note = f"{', '.join(f'{k}: {x}' for k, x in told.items())}." if told else ""
+        Measurement.now(subject, flat, gpu=gpu, note=note).write(path)
+
     def save(self) -> None:
         """Write the file; the old one stays until the new one is complete."""
         new = self.path.with_suffix(".new")
@@ -93,6 +106,10 @@ class Journal:
     def _expire(self, key: Key, seconds: float) -> None:
         self.failed(key, f"no end after {seconds:.0f} s")
         os._exit(DEAD)  # nothing else stops a kernel
+
+
+def _single(value: Any) -> bool:
+    return not isinstance(value, list | tuple | dict)
 
 
 def supervise(module: str, arguments: list[str], path: Path) -> int:

@@ -12,15 +12,19 @@ import sys
 import time
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 from networkx.utils import backends
 
 import frontier as fr
+from benchmarks.measurement import Measurement
 from frontier.nx_backend.information import DEFAULTS, information
 
 __all__ = ["main"]
+
+COLUMNS = ("NetworkX", "with conversion", "converted before")
 
 #: Name -> what is called, of a graph and a node of it.
 CALLS: dict[str, Callable[..., Any]] = {
@@ -80,7 +84,9 @@ def main() -> int:
     parser.add_argument("graphs", nargs="*", default=["rmat:14"], help="files, or rmat:SCALE")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a call of NetworkX alone; 0: none")
     parser.add_argument("--calls", nargs="+", choices=CALLS, default=[*CALLS])
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     given = parser.parse_args()
+    rows = []
     register()
     nx.config.warnings_to_ignore.add("cache")
     for path in given.graphs:
@@ -90,10 +96,14 @@ def main() -> int:
         graph.remove_edges_from([*nx.selfloop_edges(graph)])
         node = max(graph, key=graph.degree)
         print(f"\n{path}: {len(graph):,} nodes, {graph.number_of_edges():,} edges; seconds")
-        print("| | NetworkX | with conversion | converted before |\n|---|---|---|---|")
+        print(f"| | {' | '.join(COLUMNS)} |\n|---|---|---|---|")
         for name in given.calls:
             row = measured(name, graph, node, given.limit)
             print(f"| {name} | {' | '.join('-' if each is None else f'{each:.3g}' for each in row)} |", flush=True)
+            rows.append({"graph": path, "call": name, **dict(zip(COLUMNS, row, strict=True))})
+    if given.json and rows:
+        note = f"NetworkX alone was given up after {given.limit:g} s." if given.limit else ""
+        Measurement.now("NetworkX alone, and with Frontier as its backend, seconds", rows, note=note).write(given.json)
     return 0
 
 

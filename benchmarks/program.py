@@ -37,7 +37,8 @@ def parser_of(text: str | None, names: tuple[str, ...]) -> argparse.ArgumentPars
     parser.add_argument("--timeout", type=float, default=240.0, help="seconds after which a cell is given up")
     parser.add_argument("--verify", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda", help="cpu: NumPy, to try the program out")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="the rows; complete after each of them")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
+    parser.add_argument("--journal", type=Path, metavar="FILE", help="all that is known of a cell, after each of them")
     parser.add_argument("--resume", action="store_true", help="leave out the cells that FILE has")
     parser.add_argument("--here", action="store_true", help="in this process: for a debugger or a profiler")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -47,14 +48,20 @@ def parser_of(text: str | None, names: tuple[str, ...]) -> argparse.ArgumentPars
 def settle(arguments: argparse.Namespace) -> argparse.Namespace:
     """Names may be given with commas too; the journal has a file in any case."""
     arguments.graphs = [name for text in arguments.graphs for name in text.split(",")]
-    if arguments.json is None:
-        folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
-        arguments.json = folder / "rows.json"
-        sys.argv += ["--json", str(arguments.json)]
+    arguments.journal = arguments.journal or temporary()
     return arguments
 
 
-def run(arguments: argparse.Namespace, module: str, measure: Measure, report: Callable[[Journal], None]) -> int:
+def temporary() -> Path:
+    """A new file for the journal, which children are told of too."""
+    path = Path(tempfile.mkdtemp(prefix="benchmark-")) / "rows.json"
+    sys.argv += ["--journal", str(path)]
+    return path
+
+
+def run(
+    arguments: argparse.Namespace, module: str, subject: str, measure: Measure, report: Callable[[Journal], None]
+) -> int:
     """Measure, in children unless asked otherwise, and report; 1 if anything failed or was wrong."""
     if arguments.child:
         measure(arguments)
@@ -63,12 +70,13 @@ def run(arguments: argparse.Namespace, module: str, measure: Measure, report: Ca
         measure(arguments)
         code = 0
     else:
-        code = supervise(module, sys.argv[1:], arguments.json)
-    if not arguments.json.exists():
+        code = supervise(module, sys.argv[1:], arguments.journal)
+    if not arguments.journal.exists():
         return code or 1
-    journal = Journal(arguments.json, keep=True)
+    journal = Journal(arguments.journal, keep=True)
     report(journal)
-    print(f"\n{arguments.json}")
+    print(f"\n{arguments.journal}")
+    journal.write(subject, arguments.json)
     bad = [row for row in journal.rows if "error" in row or row.get("verified", "").startswith("WRONG")]
     for row in bad:
         print(f"NOT RIGHT: {' '.join(row['key'])}: {row.get('error') or row['verified']}")

@@ -22,7 +22,6 @@ Every result is compared with that of the graph whose edges are on the GPU.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import tempfile
@@ -36,6 +35,7 @@ import numpy as np
 import frontier as fr
 from benchmarks import gpu_graphs
 from benchmarks.devices import open_device
+from benchmarks.measurement import Measurement
 from benchmarks.residence_disk import build, disk, limit
 from benchmarks.residence_gpus import gpus
 from benchmarks.residence_host import compiled_iteration
@@ -213,7 +213,7 @@ def main() -> None:
     parser.add_argument("--cap", default="4GiB", help="of edges on the GPU there")
     parser.add_argument("--memory", default="4GiB", help="allowed for building")
     parser.add_argument("--limit", default="2GiB", help="allowed for running")
-    parser.add_argument("--json", help="where to write the table")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     options = parser.parse_args()
     device = open_device(options.backend)
     parts = [each for each in options.parts if options.backend == "cuda" or each in ON_DISK]
@@ -244,8 +244,9 @@ def main() -> None:
                 globals()[part](g, device, table)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if options.json:
-        Path(options.json).write_text(json.dumps({**facts, "rows": table.rows}, indent=1), "utf-8")
+    if options.json and table.rows:
+        made = Measurement.now("Edges in other memory and on the disk", table.rows, gpu=device.gpu)
+        made.write(options.json)
     if any("WRONG" in row["note"] for row in table.rows):
         raise SystemExit("some results are wrong")
 

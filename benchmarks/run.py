@@ -6,10 +6,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
-import platform
 import statistics
 import sys
 import time
@@ -20,6 +17,7 @@ from typing import Any
 
 import frontier as fr
 from benchmarks import graphs
+from benchmarks.measurement import Measurement, machine
 from benchmarks.systems import SYSTEMS, Frontier, System
 
 PRIMITIVES = ("bfs", "sssp", "pagerank_1e_4", "pagerank_1e_6", "cc", "bc")
@@ -47,7 +45,7 @@ def main() -> int:
     """Measure, print a table, write JSON; the exit status is 1 if any result was wrong."""
     arguments = parse()
     found = {name: SYSTEMS[name].version() for name in arguments.systems}
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors; {arguments.threads} threads")
+    print(f"{machine()}; {arguments.threads} threads")
     print("; ".join(f"{name} {version or 'is not installed'}" for name, version in found.items()), flush=True)
     chosen = [SYSTEMS[name] for name, version in found.items() if version]
     rows: list[Row] = []
@@ -61,9 +59,11 @@ def main() -> int:
         for row in measure_graph(name, g, chosen, arguments):
             rows.append(row)
             print_row(row)
-    if arguments.json:
-        facts = {"versions": found, "threads": arguments.threads, "runs": arguments.runs, "seed": arguments.seed}
-        Path(arguments.json).write_text(json.dumps({**facts, "rows": [asdict(row) for row in rows]}, indent=1))
+    if arguments.json and rows:
+        versions = ", ".join(f"{name} {version}" for name, version in found.items() if version)
+        note = f"{arguments.threads} threads; {arguments.runs} sources by seed {arguments.seed}; {versions}."
+        subject, table = "Primitives beside other systems, milliseconds", [asdict(row) for row in rows]
+        Measurement.now(subject, table, note=note).write(arguments.json)
     return 0 if all(row.agrees for row in rows) else 1
 
 
@@ -76,7 +76,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=8, help="timed calls, each from another source")
     parser.add_argument("--threads", type=int, default=fr.num_threads(), help="of each system")
     parser.add_argument("--seed", type=int, default=1, help="of the sources")
-    parser.add_argument("--json", metavar="FILE", help="write the rows as JSON")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     return parser.parse_args()
 
 

@@ -11,7 +11,6 @@ of processor time, which other work on the machine hardly changes.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -22,6 +21,9 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from benchmarks.devices import open_device
+from benchmarks.measurement import Measurement
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -118,7 +120,7 @@ def main() -> None:
     parser.add_argument("--backend", default="cpu", help="where graphs of programs in Python lie: cpu, cuda")
     parser.add_argument("--only", metavar="WORDS", default="", help="programs whose names hold one of these, by commas")
     parser.add_argument("--before", metavar="CHECKOUT", type=Path, help="another checkout to measure beside this one")
-    parser.add_argument("--json", metavar="FILE", help="write the times as JSON")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as results/ has it")
     options = parser.parse_args()
     roots = [*([options.before.resolve()] if options.before else []), ROOT]
     each = [programs(root, options.backend) for root in roots]
@@ -134,11 +136,16 @@ def main() -> None:
         (folder / "small.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n")
         for name in names:
             times = [one.medians() for one in measure(roots, [one[name] for one in each], options.runs, folder)]
-            found[name] = dict(zip(("before", "now") if options.before else ("now",), times, strict=True))
+            found[name] = dict(zip(("before ", "") if options.before else ("",), times, strict=True))
             cells = [f"{one[f'{k} wall']:8.2f} / {one[f'{k} cpu']:5.2f}" for k in ("cold", "warm") for one in times]
             print("".join([f"{name:38}", *(f"{cell:>17}" for cell in cells)]), flush=True)
     if options.json:
-        Path(options.json).write_text(json.dumps(found, indent=1))
+        rows = [
+            {"program": name, **{f"{when}{kind}": x for when, one in times.items() for kind, x in one.items()}}
+            for name, times in found.items()
+        ]
+        gpu = open_device(options.backend).gpu
+        Measurement.now("Whole processes that make one call, seconds", rows, gpu=gpu).write(options.json)
 
 
 if __name__ == "__main__":

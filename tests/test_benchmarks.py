@@ -32,6 +32,7 @@ from benchmarks import (
     several_gpus,
 )
 from benchmarks.devices import Host
+from benchmarks.measurement import Measurement
 from benchmarks.protocols import PROTOCOLS
 from benchmarks.run import PRIMITIVES
 from benchmarks.systems import SYSTEMS
@@ -55,11 +56,20 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def table_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of what a program has written with --json, by the names of the columns."""
+    made = Measurement.read(path)
+    assert made.command is not None
+    assert made.command.startswith("python -m benchmarks.")
+    assert str(path) not in made.command
+    return [dict(zip(made.columns, row, strict=True)) for row in made.rows]
+
+
 def test_run(tmp_path: Path) -> None:
     pytest.importorskip("scipy", reason="SciPy is not installed, so there is nothing to compare with")
     wanted = ("--graphs", "karate", "grid:20x30", "no-such-graph", "--runs", "2")
     assert "left out: no-such-graph" in printed("benchmarks.run", *wanted, "--json", str(tmp_path / "rows.json"))
-    rows = json.loads((tmp_path / "rows.json").read_text("utf-8"))["rows"]
+    rows = table_of(tmp_path / "rows.json")
     assert all(row["agrees"] for row in rows)
     assert {row["primitive"] for row in rows if row["system"] == "frontier"} == set(PRIMITIVES)
     assert {row["system"] for row in rows} == {name for name, kind in SYSTEMS.items() if kind.version()}
@@ -87,9 +97,10 @@ def test_several_gpus(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(int(line.split()[0]) for line in phases[:-1]) == int(phases[-1].split()[0]) > 5
 
 
-def test_beside_another_checkout() -> None:
+def test_beside_another_checkout(tmp_path: Path) -> None:
     words = (str(ROOT), "--rounds", "1", "--calls", "1", "--graphs", "rmat:8", "grid:10x10")
-    head, *rows = printed("benchmarks.beside", *words).splitlines()
+    head, *rows = printed("benchmarks.beside", *words, "--json", str(tmp_path / "rows.json")).splitlines()
+    assert [row["call"] for row in table_of(tmp_path / "rows.json")] == [" ".join(row.split()[:-3]) for row in rows]
     assert head.split()[-1] == "this/other"
     assert [row.split()[0] for row in rows] == ["bfs", "sssp", "pagerank", "cc", "bc"] * 2
 
@@ -124,7 +135,7 @@ def test_sources_have_edges() -> None:
 
 def test_gpu(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
-    wanted = ("--backend", "cpu", "--graphs", "kron8", "grid12", "--primitives", "bfs,pagerank", "--json", str(path))
+    wanted = ("--backend", "cpu", "--graphs", "kron8", "grid12", "--primitives", "bfs,pagerank", "--journal", str(path))
     text = printed("benchmarks.gpu", *wanted)
     assert "kron8: 256 vertices" in text
     assert text.count("8 of 8") == 4
@@ -132,14 +143,17 @@ def test_gpu(tmp_path: Path) -> None:
     assert {tuple(row["key"]) for row in rows} == {(g, p) for g in ("kron8", "grid12") for p in ("bfs", "pagerank")}
     assert all(row["ms"] > 0 and row["sources"] == 8 for row in rows)
     assert all((row["iterations"] > 0) == (row["primitive"] == "pagerank") for row in rows)
-    printed("benchmarks.gpu", *wanted, "--resume")
+    printed("benchmarks.gpu", *wanted, "--resume", "--json", str(tmp_path / "table.json"))
     assert rows_of(path) == rows  # nothing was measured again
+    table = table_of(tmp_path / "table.json")
+    assert [row["cell"] for row in table] == [" ".join(row["key"]) for row in rows]
+    assert all(one["ms"] == pytest.approx(row["ms"], rel=1e-3) for one, row in zip(table, rows, strict=True))
 
 
 def test_another_order(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     wanted = ("--backend", "cpu", "--graphs", "kron8", "--primitives", "bfs,cc", "--order", "degree", "--here")
-    text = printed("benchmarks.gpu", *wanted, "--json", str(path))
+    text = printed("benchmarks.gpu", *wanted, "--journal", str(path))
     assert "; vertices by degree, which took " in text.split("kron8: 256 vertices")[1].splitlines()[0]
     assert "; vertices by degree)" in text
     assert text.count("8 of 8") == 2
@@ -158,7 +172,7 @@ def test_another_order(tmp_path: Path) -> None:
 def test_enterprise(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     wanted = ("--backend", "cpu", "--graphs", "Kron-7-8", "--primitives", "bfs", "--protocol", "enterprise")
-    text = printed("benchmarks.gpu", *wanted, "--ids", "64", "--here", "--json", str(path))
+    text = printed("benchmarks.gpu", *wanted, "--ids", "64", "--here", "--journal", str(path))
     assert "Kron-7-8, loops and duplicates kept, 64-bit ids: 128 vertices" in text
     assert "64 of 64" in text
     facts = json.loads(path.read_text("utf-8"))["facts"]
@@ -188,12 +202,12 @@ def test_rows_of_the_rest(name: str) -> None:
 def test_gpu_catalogue(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     wanted = ("--backend", "cpu", "--graph", "kron6", "--closures", "dense20", "--rest", "rmat:6", "--here")
-    only = ("--only", "color", "core_numbers", "scc", "closure", "clustering", "--json", str(path))
+    only = ("--only", "color", "core_numbers", "scc", "closure", "clustering", "--journal", str(path))
     text = printed("benchmarks.gpu_catalogue", *wanted, *only)
     names = ["color", "core_numbers", "scc", *(f"closure:{m}" for m in ("auto", "warshall", "squaring", "serial"))]
     assert [row["key"][1] for row in rows_of(path)] == [*names, "clustering"]
     assert text.count("  yes; count ") == 4  # of colours and components, twice each
-    text = printed("benchmarks.gpu_catalogue", *wanted, "--only", "louvain", "--seconds", "0", "--json", str(path))
+    text = printed("benchmarks.gpu_catalogue", *wanted, "--only", "louvain", "--seconds", "0", "--journal", str(path))
     assert "no time for: kron6 louvain" in text
 
 
@@ -201,7 +215,7 @@ def test_closures(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     wanted = ("--graphs", "random300", "no-such-graph", "--backend", "cpu", "--runs", "1", "--size", "1000")
     assert "no-such-graph    left out: " in printed("benchmarks.closures", *wanted, "--json", str(path))
-    (row,) = json.loads(path.read_text("utf-8"))["rows"]
+    (row,) = table_of(path)
     assert (row["graph"], row["verified"], row["vertices"]) == ("random300", "yes", 300)
     assert row["written"] == row["pairs"] > 1000
 
@@ -257,7 +271,7 @@ def test_wrong_results_of_further_primitives_are_seen() -> None:
 def test_ablations(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     wanted = ("--backend", "cpu", "--graphs", "kron8", "--groups", "tutorial", "--sources", "1")
-    text = printed("benchmarks.ablations", *wanted, "--json", str(path))
+    text = printed("benchmarks.ablations", *wanted, "--journal", str(path))
     labels = [variant.label for variant in ablations.GROUPS["tutorial"].variants]
     assert [tuple(row["key"]) for row in rows_of(path)] == [("kron8", "tutorial", "bfs", label) for label in labels]
     assert all(text.count(f"\n{label:20}") == 1 for label in labels)  # in the table
@@ -275,7 +289,7 @@ def test_ablations_say_what_they_begin_with(capsys: pytest.CaptureFixture[str]) 
 
 def test_handwritten(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
-    wanted = ("--backend", "cpu", "--graphs", "kron8", "--runs", "1", "--json", str(path))
+    wanted = ("--backend", "cpu", "--graphs", "kron8", "--runs", "1", "--journal", str(path))
     assert printed("benchmarks.handwritten", *wanted).count("  right") >= 5
     names = {row["key"][1] for row in rows_of(path)}
     assert names == {"push_queue", "push_scan", "pull", "gather_float", "gather_double"}
@@ -284,7 +298,7 @@ def test_handwritten(tmp_path: Path) -> None:
 def test_host(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     text = printed("benchmarks.host", "--calls", "2", "--json", str(path))
-    rows = json.loads(path.read_text("utf-8"))["rows"]
+    rows = {row["call"]: row for row in table_of(path)}
     assert all(name in text for name in rows)
     assert all(row["right"] and row["launches"] >= 1 for row in rows.values())
     assert {"Compute", "fr.bfs"} <= set(rows)
