@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
 
 import frontier  # noqa: E402 - from this checkout, installed or not
 
@@ -14,8 +14,8 @@ author = "The Frontier developers"
 copyright = author
 version = release = frontier.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "results"]
+exclude_patterns = ["_build", "_ext"]
 html_theme = "furo"
 html_title = f"Frontier {release}"
 

@@ -22,6 +22,8 @@ from frontier.memory import detection
 RUN = ("python", "pycon", "console", "sh")
 #: What is not code: directives of Sphinx, and text that nothing is run to get.
 OTHER = ("text", "{eval-rst}", "{toctree}", "{include} ../CHANGELOG.md")
+#: Tables and plots of measurements; tests/test_results_files.py reads the files.
+MEASURED = re.compile(r"\{results(-plot)?\} [\w-]+")
 #: Tutorials, whose blocks together are an example.
 PROGRAMS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 #: Pages that show parts of examples besides.
@@ -121,7 +123,7 @@ def test_blocks_that_need_a_gpu(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_is_of_a_known_kind(page: str) -> None:
     for block in blocks(page):
-        assert block.language in (*RUN, *OTHER), f"{page}:{block.line}"
+        assert block.language in (*RUN, *OTHER) or MEASURED.fullmatch(block.language), f"{page}:{block.line}"
     fences = re.findall(r"^ *```", (ROOT / page).read_text("utf-8"), re.MULTILINE)
     assert len(fences) == 2 * len(list(blocks(page)))
 

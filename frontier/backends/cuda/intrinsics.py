@@ -308,7 +308,7 @@ def fetch_pair(better: str) -> Any:
 
     The first atomic brings the key, with a lower half that no companion loses against. So the word changes only if the
     key gets better. Then an exchange brings the companion, unless a better key has come since; nothing waits for it.
-    (docs/performance-history.md compares this with a loop of exchanges and with other ways.)
+    (docs/notes/performance-history.md compares this with a loop of exchanges and with other ways.)
     """
 
     @intrinsic

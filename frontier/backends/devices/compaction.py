@@ -1,8 +1,7 @@
 """Lists of what is set in large arrays: elements that have changed, those without the usual value, marked ones, unions.
 
 On a GPU each is one kernel, which appends by one atomic for each warp: CuPy's functions take several passes over arrays
-of the same length. (R-MAT 24 on one H200: see docs/performance-history.md.) Elsewhere NumPy does the same. Lists are in
-no particular order.
+of the same length. Elsewhere NumPy does the same. Lists are in no particular order.
 """
 
 from __future__ import annotations
