@@ -46,7 +46,7 @@ from frontier.primitives._tallies import LARGE, large, tallied
 from frontier.program.step import Step
 from frontier.registry import Argument, primitive
 
-__all__ = ["CommunitiesResult", "LocalMoving", "LocalMovingTallied", "local_moving", "louvain"]
+__all__ = ["CommunitiesResult", "LocalMoving", "LocalMovingTallied", "louvain"]
 
 #: A function that functors call, or a functor.
 Helper = Callable[..., Any]
