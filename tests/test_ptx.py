@@ -25,7 +25,9 @@ from test_sparse_offsets import compressed
 import frontier as fr
 from frontier.backends.cuda import launch
 from frontier.backends.cuda.program import CudaProgram
-from frontier.primitives import _closure_pairs
+from frontier.primitives import _closure_pairs, leiden, louvain
+from frontier.primitives._communities import weighted
+from frontier.primitives._levels import Level
 from frontier.program import execution
 
 pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "numba-cuda[cu12]"')
@@ -249,6 +251,18 @@ def numbered(g: fr.Graph) -> fr.Problem:
     )
 
 
+def directed_communities(enactor: type[fr.Enactor]) -> Callable[[fr.Graph], Any]:
+    """What moves vertices, or refines communities, by directed modularity."""
+
+    def run(g: fr.Graph) -> None:
+        h, zeros = weighted(g), g.placement.memory.xp.zeros(g.num_vertices, np.int64)
+        level = Level(h, 1.0, skew=zeros)
+        more = leiden.of_parts(level, zeros.astype(h.id_dtype)) if enactor is leiden.DirectedRefinementTallied else {}
+        enactor(fr.Problem(h, **level.fields(0, 100), **more)).run()
+
+    return run
+
+
 RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "functors": functors,
     "weighted sum": lambda g: execution.run(fr.Compute(weighted_sum, over="vertices"), numbered(g)),
@@ -264,6 +278,11 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "betweenness": lambda g: fr.betweenness(g, [0]),
     "betweenness, batched": fr.betweenness,
     "core numbers": fr.core_numbers,
+    "leiden": fr.leiden,
+    "directed louvain": directed_communities(louvain.DirectedMovingTallied),
+    "directed leiden": directed_communities(leiden.DirectedRefinementTallied),
+    "labels by weight": lambda g: fr.label_propagation(g, weighted=True),
+    "drawn labels by weight": lambda g: fr.label_propagation(g, weighted=True, method="asynchronous"),
     "who to follow": lambda g: fr.who_to_follow(g, 0),
 } | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
 
