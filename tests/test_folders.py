@@ -31,6 +31,23 @@ def no_rename(*_: Any) -> None:
 
 
 @linux
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="Linux says which files are mapped where")
+def test_an_open_graph_is_pages_of_its_files(tmp_path: Path) -> None:
+    """Which all processes share that have it open, and none can change."""
+    fr.write(fr.rmat(14, seed=1, weights=(1, 9), directed=True), tmp_path / "g.frontier")
+    g = fr.open(tmp_path / "g.frontier")
+    fr.bfs(g, 0)
+    mapped = [line.split() for line in Path("/proc/self/maps").read_text("utf-8").splitlines()]
+    inside = [each for each in mapped if len(each) == 6 and each[5].startswith(str(tmp_path))]
+    assert inside
+    for array in (g.targets, g.weights):
+        assert not array.flags.writeable
+        first = array.__array_interface__["data"][0]
+        for each in (first, first + array.nbytes - 1):
+            assert any(int(lo, 16) <= each < int(hi, 16) for lo, hi in (line[0].split("-") for line in inside))
+    assert all(line[1][1] == "-" for line in inside)  # mapped for reading
+
+
 @pytest.mark.parametrize("make", MAKERS)
 def test_the_name_is_never_free(old: Path, monkeypatch: pytest.MonkeyPatch, make: Any) -> None:
     monkeypatch.setattr(os, "rename", no_rename)
