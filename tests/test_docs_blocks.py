@@ -24,6 +24,10 @@ RUN = ("python", "pycon", "console", "sh")
 OTHER = ("text", "{eval-rst}", "{toctree}", "{include} ../CHANGELOG.md")
 #: Tables and plots of measurements; tests/test_results_files.py reads the files.
 MEASURED = re.compile(r"\{results(-plot)?\} [\w-]+")
+#: Code for other tools, which stands beside ours in docs/coming-from.
+THEIRS = ("{code-block} python", "{code-block} cpp")
+#: Those that run it, each with the module that it needs.
+TOOLS = {"networkx": "networkx", "igraph": "igraph", "graphblas": "graphblas"}
 #: Tutorials, whose blocks together are an example.
 PROGRAMS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 #: Pages that show parts of examples besides.
@@ -120,10 +124,34 @@ def test_blocks_that_need_a_gpu(page: str) -> None:
         reader.paste(block)
 
 
+@pytest.mark.parametrize("tool", sorted(path.stem for path in (ROOT / "docs" / "coming-from").glob("*.md")))
+def test_both_sides_print_the_same(tool: str) -> None:
+    """Every block for another tool is followed by ours; where that tool is installed, both run and are compared."""
+    page = f"docs/coming-from/{tool}.md"
+    pairs = list(blocks(page))
+    theirs, ours = pairs[::2], pairs[1::2]
+    assert theirs
+    assert len(theirs) == len(ours)
+    assert all(block.language in THEIRS for block in theirs)
+    assert all(block.language == "python" for block in ours)
+    for block in theirs:
+        if block.language == "{code-block} python":
+            compile(block.text, page, "exec")
+    if tool not in TOOLS:
+        return  # needs a GPU and a compiler, or their package; its code is read, not run
+    pytest.importorskip(TOOLS[tool], reason=f"{TOOLS[tool]} is not installed")
+    readers = Reader(page), Reader(page)
+    for pair in zip(theirs, ours, strict=True):
+        for reader, block in zip(readers, pair, strict=True):
+            reader.paste(Block("python", block.text, block.line, block.follows))
+        assert readers[0].last == readers[1].last != "", f"{page}:{pair[0].line}"
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_is_of_a_known_kind(page: str) -> None:
     for block in blocks(page):
-        assert block.language in (*RUN, *OTHER) or MEASURED.fullmatch(block.language), f"{page}:{block.line}"
+        kinds = (*RUN, *OTHER, *THEIRS) if page.startswith("docs/coming-from/") else (*RUN, *OTHER)
+        assert block.language in kinds or MEASURED.fullmatch(block.language), f"{page}:{block.line}"
     fences = re.findall(r"^ *```", (ROOT / page).read_text("utf-8"), re.MULTILINE)
     assert len(fences) == 2 * len(list(blocks(page)))
 
