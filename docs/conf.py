@@ -1,11 +1,14 @@
 """Sphinx: how the documentation is built. ``sphinx-build -W docs docs/_build``."""
 
+import os
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
+for name, value in {"FRONTIER_QUIET": "1", "FRONTIER_PROGRESS": "0"}.items():  # the gallery shows what programs print
+    os.environ.setdefault(name, value)
 
 import frontier  # noqa: E402 - from this checkout, installed or not
 
@@ -14,12 +17,51 @@ author = "The Frontier developers"
 copyright = author
 version = release = frontier.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "results"]
-exclude_patterns = ["_build", "_ext"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "results",
+]
+exclude_patterns = ["_build", "_ext", "gallery"]  # the pages of the gallery are made of these
 html_theme = "furo"
 html_title = f"Frontier {release}"
+html_last_updated_fmt = "%-d %B %Y"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False  # the repository has it
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+# Links to other projects need their inventories from the network, so they are made only if somebody asks for them.
+if os.environ.get("FRONTIER_DOCS_ONLINE") == "1":
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "networkx": ("https://networkx.org/documentation/stable", None),
+    }
+
+copybutton_exclude = ".linenos, .gp, .go"  # prompts and output are not copied
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "gallery_order.Order",
+    "doc_module": ("frontier",),
+    "backreferences_dir": "auto_gallery/backreferences",
+    "remove_config_comments": True,
+    "write_computation_times": False,
+    "show_signature": False,
+    "min_reported_time": 60,  # seconds; pages do not tell how fast the machine was that built them
+    "image_srcset": ["2x"],  # sharp on screens with many pixels
+}
+
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
