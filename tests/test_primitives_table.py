@@ -1,7 +1,8 @@
-"""The tables of primitives in the docs: each function has a row, with the dtypes that results have."""
+"""The docs on all primitives: each function is on a card, and in the table with the dtypes that results have."""
 
 from __future__ import annotations
 
+import csv
 import inspect
 import re
 from collections.abc import Callable
@@ -13,8 +14,9 @@ import pytest
 
 import frontier as fr
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "primitives" / "index.md"
-COLUMNS = ["function", "computes", "work", "graphs", "deterministic", "dtype", "backends", "source"]
+CARDS = Path(__file__).resolve().parents[1] / "docs" / "primitives" / "index.md"
+TABLE = CARDS.with_name("table.csv")
+COLUMNS = ["function", "work", "graphs", "deterministic", "dtype", "backends", "source"]
 
 G = fr.karate()
 WEIGHTED = G.with_weights(np.ones(G.num_slots, np.int32))
@@ -56,25 +58,31 @@ CALLS: dict[str, tuple[Callable[[], Any], dict[str, str]]] = {
 }
 
 
+def linked(text: str) -> list[str]:
+    """The functions that a text links to, each under its own name."""
+    found = re.findall(r"{py:func}`fr\.(\w+) <frontier\.(\w+)>`", text)
+    assert all(shown == name for shown, name in found)
+    return [name for name, _ in found]
+
+
 def rows() -> dict[str, list[str]]:
     """The cells of each function's row."""
-    found = {}
-    for line in PAGE.read_text().splitlines():
-        if name := re.match(r"\| `fr\.(\w+)`", line):
-            found[name[1]] = [cell.strip() for cell in line.strip("|").split("|")]
+    head, *lines = csv.reader(TABLE.read_text("utf-8").splitlines())
+    assert head == COLUMNS
+    found = {linked(line[0])[0]: line for line in lines}
+    assert len(found) == len(lines)
     return found
 
 
-def test_each_primitive_has_a_row() -> None:
+def test_each_primitive_has_a_row_and_a_place_on_a_card() -> None:
     found = rows()
     functions = {name: getattr(fr, name) for name in fr.__all__ if inspect.isfunction(getattr(fr, name))}
     assert {name for name, fn in functions.items() if fn.__module__.startswith("frontier.primitives.")} == set(found)
     for name, cells in found.items():
         assert callable(getattr(fr, name))
         assert len(cells) == len(COLUMNS), name
-        assert all(cells), name
-    heads = [line for line in PAGE.read_text().splitlines() if line.startswith("| function")]
-    assert all([cell.strip() for cell in head.strip("|").split("|")] == COLUMNS for head in heads)
+        assert all(cell.strip() for cell in cells), name
+    assert sorted(linked(CARDS.read_text("utf-8"))) == sorted(found)
 
 
 @pytest.mark.parametrize("name", CALLS)
