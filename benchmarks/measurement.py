@@ -163,14 +163,14 @@ class Measurement:
 
 
 def command() -> str:
-    """The running program, as a reader would start it."""
+    """The running program, as a reader would start it; of files, their names without folders."""
     words, given = [], iter(sys.argv[1:])
     for word in given:
         name, equals, _ = word.partition("=")
         if name in WITH_VALUE and not equals:
             next(given, None)
         elif name not in (*WITH_VALUE, *ALONE):
-            words.append(word)
+            words.append(Path(word).name if Path(word).is_absolute() else word)
     return shlex.join(["python", "-m", f"benchmarks.{Path(sys.argv[0]).stem}", *words])
 
 

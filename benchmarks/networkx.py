@@ -100,7 +100,7 @@ def main() -> int:
         for name in given.calls:
             row = measured(name, graph, node, given.limit)
             print(f"| {name} | {' | '.join('-' if each is None else f'{each:.3g}' for each in row)} |", flush=True)
-            rows.append({"graph": path, "call": name, **dict(zip(COLUMNS, row, strict=True))})
+            rows.append({"graph": Path(path).stem, "call": name, **dict(zip(COLUMNS, row, strict=True))})
     if given.json and rows:
         note = f"NetworkX alone was given up after {given.limit:g} s." if given.limit else ""
         Measurement.now("NetworkX alone, and with Frontier as its backend, seconds", rows, note=note).write(given.json)
