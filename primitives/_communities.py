@@ -24,6 +24,7 @@ from frontier.primitives._arguments import check_number, check_weights
 from frontier.primitives._oriented import repeated
 from frontier.primitives._tables import FREE, find
 from frontier.primitives._tallies import fields_of_tallies
+from frontier.program.step import Step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,7 +132,7 @@ def moves(p):
 JOIN = fr.Compute(join, over="vertices")
 
 #: Add up the weights of vertices and of communities.
-WEIGH = (
+WEIGH: tuple[Step, ...] = (
     fr.Gather(weigh, "sum", into="weight", edges="out", over="vertices"),
     fr.Reduce(weight_of, "sum", into="all", over="vertices"),
     JOIN,

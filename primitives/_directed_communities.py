@@ -7,6 +7,7 @@ from typing import Any
 
 import frontier as fr
 from frontier.primitives import _communities as undirected
+from frontier.program.step import Step
 
 __all__ = ["SURVEY", "WEIGH", "linked", "move", "stay", "worth"]
 
@@ -47,7 +48,7 @@ def linked(p, label):
 SURVEY = fr.Compute(survey, over="vertices")
 
 #: Add up weights and skews of vertices and communities.
-WEIGH = (*undirected.WEIGH, fr.Compute(join, over="vertices"))
+WEIGH: tuple[Step, ...] = (*undirected.WEIGH, fr.Compute(join, over="vertices"))
 
 
 def worth(undirected_worth: Helper) -> Helper:

@@ -46,6 +46,7 @@ DEEP = {
     r"(kernels::test_code_of|generators::test_small_graphs|fuzz_|torchrun|editable)": "cache, programs",
     r"cli_clumsy::test_(pipes|standard_output|readers|file_without|names_that)": "cli::test_mistakes_are_one_line",
     # the command line, documents and tools
+    r"warm::test_first_calls": "cache, and warm::test_every_primitive",
     r"benchmarks::": "the functions that benchmarks call have tests of their own",
     r"compiling::test_few|layout::test_readme": "docs_blocks of the README",
     r"layout::test_(figures|the_files|imports|every_cache)": "nobody: they look at the repository",

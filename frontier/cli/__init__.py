@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from frontier.cli import bench, doctor, explain, files, graph500, run
+from frontier.cli import bench, doctor, explain, files, graph500, run, warm
 from frontier.cli.common import Parser, UsageError, is_first
 from frontier.errors import FrontierError, FrontierWarning, NotConvergedError, VerificationError, printable
 
@@ -49,6 +49,7 @@ def build_parser() -> Parser:
     bench.add(commands)
     graph500.add(commands)
     doctor.add(commands)
+    warm.add(commands)
     return parser
 
 

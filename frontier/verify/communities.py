@@ -173,11 +173,14 @@ class _Sums:
         self.community = np.zeros(count, dtype)
         np.add.at(self.community, label, self.vertex)
         self.all = self.community.sum().item()
-        self._label, self._skewed = label, None
+        self._label = label
+        self._skewed: NDArray[Any] | None = None
         # What is to be expected between v and c, as a share of all weights, is the sum of products of a factor of v and
         # one of c, which is the sum of those, in third place, of its vertices.
         share = self.vertex / float(self.all or 1)
-        self.terms = [(share, self.community / float(self.all or 1), share)]
+        self.terms: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = [
+            (share, self.community / float(self.all or 1), share)
+        ]
 
     def direct(self, given: Graph) -> None:
         """Make it directed modularity, of the graph with directions."""
@@ -186,10 +189,10 @@ class _Sums:
             weight = self._in_unit(given, slots)
             np.add.at(skew, spread(np.arange(given.num_vertices), given.offsets, vertices), weight)
             np.subtract.at(skew, given.targets[slots], weight)
-        self._skewed = np.zeros(len(self.community), skew.dtype)
-        np.add.at(self._skewed, self._label, skew)
-        share = skew / float(self.all or 1)
-        self.terms.append((-share, self._skewed / float(self.all or 1), share))
+        skewed = np.zeros(len(self.community), skew.dtype)
+        np.add.at(skewed, self._label, skew)
+        self._skewed, share = skewed, skew / float(self.all or 1)
+        self.terms.append((-share, skewed / float(self.all or 1), share))
 
     def weigh(self, node_weights: NDArray[np.float64]) -> None:
         """Let products of node weights be expected."""
@@ -267,7 +270,7 @@ def _check_moves(g: Graph, label: NDArray[np.int64], sums: _Sums, resolution: fl
     if sums.all == 0:
         return
     whole, count = float(sums.all), len(sums.community)
-    at_home = resolution * sum(v * (c[label] - own) for v, c, own in sums.terms)
+    at_home = resolution * np.sum([v * (c[label] - own) for v, c, own in sums.terms], axis=0)
     best = (0.0, 0, 0)
     for vertices, slots in edge_blocks(g.offsets):
         n = vertices.stop - vertices.start

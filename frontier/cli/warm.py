@@ -1,0 +1,127 @@
+"""``frontier warm``: compile the primitives for this machine, so that their first calls do not have to.
+
+Each is run on small graphs of the kinds for which there are programs of their own: directed or not, a larger one, with
+weights of int64 and of float64. What is compiled is kept in the cache on disk, for all later processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
+
+from frontier import registry
+from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_table
+from frontier.errors import FrontierError, FrontierWarning
+from frontier.memory.arrays import to_host
+from frontier.progress import Task
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.registry import PrimitiveEntry
+
+__all__ = ["add"]
+
+
+@dataclass(frozen=True)
+class Warmed:
+    """What came of one primitive."""
+
+    primitive: str
+    seconds: float
+    compile_seconds: float
+    error: str = ""
+
+
+def add(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        "warm", help="compile the primitives, so that first calls are fast", description=__doc__
+    )
+    parser.add_argument("primitives", nargs="*", metavar="PRIMITIVE", help="which (default: all)")
+    parser.add_argument("--backend", default="auto", help="cpu, cuda or cuda:N (default: a GPU if there is one)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes at a time (default: one for each core)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(command=warm)
+
+
+def warm(arguments: argparse.Namespace) -> int:
+    """Compile in processes side by side; print what took how long. The exit status is 1 if something failed."""
+    known = registry.primitives()
+    for name in arguments.primitives:
+        if name not in known:
+            raise UsageError(f"warm: there is no primitive {name!r}: {', '.join(known)}")
+    jobs = arguments.jobs if arguments.jobs is not None else len(os.sched_getaffinity(0))
+    if jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, not {jobs}")
+    _graphs(arguments.backend)  # says now what is wrong with the backend, and compiles what makes graphs
+    names, watch, found = arguments.primitives or [*known], Stopwatch(), []
+    with (
+        ProcessPoolExecutor(min(jobs, len(names)), get_context("spawn"), _quiet) as pool,
+        Task("compiling", len(names), "primitives") as task,
+    ):
+        for done in as_completed([pool.submit(_warmed, name, arguments.backend) for name in names]):
+            found.append(done.result())
+            task.at(len(found))
+    found.sort(key=lambda each: -each.compile_seconds)
+    failed = [each for each in found if each.error]
+    if arguments.json:
+        dump_json({"seconds": watch.seconds, "jobs": jobs, "primitives": found})
+    else:
+        rows = [[each.primitive, f"{each.compile_seconds:.1f}"] for each in found if each.compile_seconds > 0.05]
+        print_table(("primitive", "s of compiling"), rows or [["none", "0.0"]])
+        print(f"\n{len(found) - len(failed)} primitives in {watch.seconds:.1f} s, {jobs} at a time")
+    for each in failed:
+        print(f"frontier: {each.primitive}: {each.error}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _quiet() -> None:
+    """In a process of its own: nothing is said of compiling, which is what it is for, nor of defaults."""
+    import warnings
+
+    os.environ["FRONTIER_QUIET"] = "1"
+    warnings.simplefilter("ignore", FrontierWarning)
+
+
+def _graphs(backend: str) -> list[Graph]:
+    """A graph of each kind."""
+    import frontier as fr
+
+    made = [fr.rmat(8, seed=1), fr.rmat(11, 16, seed=1)]
+    for directed in (False, True):
+        g = fr.rmat(9, seed=1, directed=directed, weights=(1, 9))
+        made += [g.with_weights(g.weights.astype(dtype)) for dtype in ("int64", "float64")]  # type: ignore[union-attr]
+    acyclic = fr.from_edges([0, 0, 1, 2], [1, 2, 3, 3], weights=[1.0, 2.0, 1.0, 2.0], directed=True)
+    return [g.to(backend) for g in (*made, acyclic)]
+
+
+def _warmed(name: str, backend: str) -> Warmed:
+    """Run a primitive on every graph that it takes; it has failed if it takes none."""
+    watch, entry, said, ran = Stopwatch(), registry.primitives()[name], "", False
+    for g in _graphs(backend):
+        source, target = to_host(g.out_degree).argsort()[[-1, -2]].tolist()  # of whom a search reaches much
+        for options in _options(entry, g, target):
+            try:
+                entry.function(g, *([source] if entry.takes_source else []), **options)
+                g.placement.memory.synchronize()
+                ran = True
+            except FrontierError as error:  # of a graph that is not of its kind
+                said = str(error)
+    seconds, compiling = watch.apart
+    return Warmed(name, round(seconds, 3), round(compiling, 3), "" if ran else said)
+
+
+def _options(entry: PrimitiveEntry, g: Graph, target: int) -> list[dict[str, Any]]:
+    """The options of the calls: the defaults, with a target, and by weights if there are any."""
+    found: list[dict[str, Any]] = [{}]
+    for argument in entry.arguments:
+        if argument.vertex:
+            found.append({argument.name: target})
+        elif argument.flag == "--weighted" and g.weights is not None:
+            found += [{**options, argument.name: True} for options in found]
+    return found

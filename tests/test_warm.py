@@ -1,0 +1,53 @@
+"""``frontier warm``: what it has compiled need not be compiled again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from processes import environment
+
+from frontier.cli import main, warm
+
+CALLS = """
+import frontier as fr
+from frontier.native import notice
+g = fr.rmat(10, seed=2, weights=(1, 20))
+fr.bfs(g, 3), fr.sssp(g.with_weights(g.weights.astype(float)), 1), fr.pagerank(fr.rmat(7, seed=1, directed=True))
+print(notice.seconds())
+"""
+
+
+def frontier(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, cwd=folder,
+        env=environment(FRONTIER_CACHE_DIR=str(folder / "cache"), FRONTIER_QUIET="1"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_first_calls_do_not_compile(tmp_path: Path) -> None:
+    words = ("-m", "frontier", "warm", "bfs", "sssp", "pagerank", "--backend", "cpu", "--jobs", "2")
+    first = json.loads(frontier(tmp_path, *words, "--json"))
+    assert {each["primitive"] for each in first["primitives"]} == {"bfs", "sssp", "pagerank"}
+    assert all(each["compile_seconds"] > 0 and not each["error"] for each in first["primitives"])
+    assert float(frontier(tmp_path, "-c", CALLS)) < 0.05  # of loading
+    assert "3 primitives" in frontier(tmp_path, *words)
+
+
+def test_what_cannot_be_done(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, message in (
+        (["no_such"], "there is no primitive 'no_such'"), (["bfs", "--jobs", "0"], "--jobs must be at least 1"),
+        (["bfs", "--backend", "nowhere"], "nowhere"),
+    ):  # fmt: skip
+        assert main(["warm", *words]) == 2
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["bfs", "max_flow", "shortest_path", "condensation", "topological_order"])
+def test_every_primitive_takes_one_of_the_graphs(name: str) -> None:
+    assert warm._warmed(name, "python").error == ""
