@@ -79,6 +79,28 @@ class BatchedSources:
     copies : int
         Number of copies; 1 if the graph is large. All copies together have fewer than 2**15 vertices and edge slots (on
         a GPU at most 2**24, in at most half of the free memory), and there are no more than the turns need.
+
+    Examples
+    --------
+    >>> def begin(p, v):
+    ...     p.seen[v] = p.starts[v] == p.turn
+    ...     return p.starts[v] == p.turn
+    >>> def visit(p, dst):
+    ...     return fr.atomic_exch(p.seen, dst, 1) == 0
+    >>> def add(p, v):
+    ...     p.reached_by[v] += p.seen[v]
+    >>> class ReachedBy(fr.Enactor):
+    ...     loop = fr.Loop(
+    ...         fr.Sequence(fr.Filter(begin), fr.Loop(fr.Advance(visit)), over="vertices"),
+    ...         fr.Sequence(fr.Compute(add), over="vertices"),
+    ...         times="turns",
+    ...         count="turn",
+    ...     )
+    >>> g = fr.from_edges([0, 1], [1, 2], directed=True)
+    >>> fields = {"seen": fr.vertex("int64"), "reached_by": fr.vertex("int64")}
+    >>> runs = fr.BatchedSources(g, [0, 1], ReachedBy, fields)
+    >>> runs.run().reached_by.reshape(runs.copies, 3).sum(axis=0)
+    array([1, 2, 2])
     """
 
     def __init__(

@@ -57,7 +57,7 @@ def degrees(g: Graph, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> ax = fr.plot.degrees(fr.karate())  # doctest: +SKIP
+    >>> ax = fr.plot.degrees(fr.karate())
     """
     ax = _axes(ax)
     for name, values in {"out": g.out_degree, "in": g.in_degree}.items() if g.directed else [("", g.out_degree)]:
@@ -85,6 +85,10 @@ def distribution(
     ------
     FrontierError
         There is no such column, or it holds names.
+
+    Examples
+    --------
+    >>> ax = fr.plot.distribution(fr.pagerank(fr.karate()).table(), "rank")
     """
     name = _chosen(table, column)
     values, rows = table[name], "vertices" if "target" not in table else "edges"

@@ -98,15 +98,33 @@ class Result:
         return vertex in self.names if self._rows == "vertex" else vertex in list(self)
 
     def keys(self) -> list[Any]:
-        """The names of all vertices, in the order of ids; of rows of another kind, what they belong to."""
+        """The names of all vertices, in the order of ids; of rows of another kind, what they belong to.
+
+        Examples
+        --------
+        >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").keys()
+        ['ann', 'bob']
+        """
         return list(self)
 
     def values(self) -> list[Any]:
-        """The values of the first column."""
+        """The values of the first column.
+
+        Examples
+        --------
+        >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").values()
+        [0, 1]
+        """
         return list(self.to_dict().values())
 
     def items(self) -> list[tuple[Any, Any]]:
-        """Names and values."""
+        """Names and values.
+
+        Examples
+        --------
+        >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").items()
+        [('ann', 0), ('bob', 1)]
+        """
         return list(self.to_dict().items())
 
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
@@ -121,6 +139,11 @@ class Result:
         ------
         FrontierError
             If there is no such column.
+
+        Examples
+        --------
+        >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").to_dict("parent")
+        {'ann': 'ann', 'bob': 'ann'}
         """
         table = self.table()
         keys, name = self._keys(table), self._first() if column is None else column
@@ -141,6 +164,11 @@ class Result:
         ------
         FrontierError
             If there is no such column.
+
+        Examples
+        --------
+        >>> fr.core_numbers(fr.from_edges(["ann", "bob", "cid", "cid"], ["bob", "cid", "ann", "dan"])).top(1)
+        [('ann', 2)]
         """
         table = self.table()
         name = self._first() if column is None else column
@@ -164,6 +192,11 @@ class Result:
         dict of str to ndarray
             First what a row belongs to: ``vertex``, or ``source`` and ``target``. No vertex, -1 as an id, is None where
             names are labels.
+
+        Examples
+        --------
+        >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").table()["level"]
+        array([0, 1], dtype=int32)
         """
         columns = self._columns_of_table(slice(None, count))
         return {name: self.names.column(values) if ids else values for name, (values, ids) in columns.items()}
@@ -175,6 +208,13 @@ class Result:
         ------
         BackendUnavailableError
             pandas is not installed.
+
+        Examples
+        --------
+        >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").to_pandas()
+          vertex  level parent
+        0    ann      0    ann
+        1    bob      1    ann
         """
         made: pandas.DataFrame = tables.to_pandas(self.table())
         return made
@@ -186,6 +226,11 @@ class Result:
         ------
         BackendUnavailableError
             Polars is not installed.
+
+        Examples
+        --------
+        >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").to_polars().rows()
+        [('ann', 0, 'ann'), ('bob', 1, 'ann')]
         """
         made: polars.DataFrame = tables.to_polars(self.table())
         return made
@@ -197,6 +242,11 @@ class Result:
         ------
         BackendUnavailableError
             PyArrow is not installed.
+
+        Examples
+        --------
+        >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").to_arrow().column_names
+        ['vertex', 'level', 'parent']
         """
         return tables.to_arrow(self.table())
 
@@ -219,7 +269,7 @@ class Result:
 
         Examples
         --------
-        >>> fr.pagerank(fr.karate()).plot().figure.savefig("ranks.png")  # doctest: +SKIP
+        >>> fr.pagerank(fr.karate()).plot().figure.savefig("ranks.png")
         """
         from frontier.plot import ENDS, GROUPS, distribution
 

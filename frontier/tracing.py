@@ -208,7 +208,15 @@ class Trace:
 
 
 def trace() -> Trace:
-    """Record the steps and loops that run in a block: ``with fr.trace() as t: ...; print(t)``."""
+    """Record the steps and loops that run in a block: ``with fr.trace() as t: ...; print(t)``.
+
+    Examples
+    --------
+    >>> with fr.trace() as t:
+    ...     result = fr.bfs(fr.path(4), 0)
+    >>> len(t) > 0
+    True
+    """
     return Trace()
 
 

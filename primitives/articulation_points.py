@@ -91,6 +91,11 @@ def articulation_points(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> 
     -----
     Nearly O(n + m) work; edges within the largest block are mostly not read. One pass for each level of a
     breadth-first search.
+
+    Examples
+    --------
+    >>> fr.articulation_points(fr.from_edges(["ann", "bob"], ["bob", "cid"])).to_dict()
+    {'ann': False, 'bob': True, 'cid': False}
     """
     p = blocks_problem(
         g, "articulation points", blocks=fr.vertex(g.id_dtype, combine="sum"), is_articulation=fr.vertex("bool")

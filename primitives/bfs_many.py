@@ -127,6 +127,12 @@ def bfs_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None =
     -----
     At most O(n + m) work for each source, and often not much more for 64 of them than for one. The levels take 4 bytes
     per source and vertex.
+
+    Examples
+    --------
+    >>> fr.bfs_many(fr.path(4), [0, 3]).level
+    array([[0, 1, 2, 3],
+           [3, 2, 1, 0]], dtype=int32)
     """
     every = np.arange(g.num_vertices)
     place, which = (every, every) if sources is None else places(g, sources)

@@ -99,6 +99,12 @@ def bridges(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> BridgesResul
     -----
     Nearly O(n + m) work; edges within the largest block are mostly not read. One pass for each level of a
     breadth-first search.
+
+    Examples
+    --------
+    >>> g = fr.from_edges([0, 1, 2, 2], [1, 2, 0, 3])
+    >>> fr.bridges(g).count
+    1
     """
     p = blocks_problem(
         g, "bridges", shared=fr.vertex("bool"), copies=fr.vertex(g.id_dtype), bridge=fr.vertex("bool")

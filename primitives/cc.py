@@ -343,6 +343,12 @@ def connected_components(
     Notes
     -----
     Afforest: O(n + m) work at most, close to O(n) with one giant component. Hooking: O(m log n).
+
+    Examples
+    --------
+    >>> result = fr.connected_components(fr.from_edges(["ann", "cid"], ["bob", "dan"]))
+    >>> result.count, result.components
+    (2, [['ann', 'bob'], ['cid', 'dan']])
     """
     if method not in METHODS:
         raise GraphError(f"method={method!r}: choose from {', '.join(METHODS)}")

@@ -256,6 +256,12 @@ def color(
     O(n + m) work. The number of passes is that of the longest path along which ranks rise, on a GPU among vertices
     that are no hubs; for these it needs 8 bytes for each edge slot. Elsewhere, a vertex that needs more than 62 colours
     walks its edges once more for each further 62, in a pass of its own.
+
+    Examples
+    --------
+    >>> result = fr.color(fr.star(5))
+    >>> result.count, result.color
+    (2, array([0, 1, 1, 1, 1], dtype=int32))
     """
     check_seed(seed)
     if strategy not in STRATEGIES:

@@ -160,6 +160,11 @@ def core_numbers(
     Notes
     -----
     O(m + nk) work, where k is the largest core number, and one pass for each set of vertices that is removed at once.
+
+    Examples
+    --------
+    >>> fr.core_numbers(fr.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).core
+    array([2, 2, 2, 1], dtype=int32)
     """
     if reciprocal not in RECIPROCAL:
         raise GraphError(f"reciprocal={reciprocal!r}: choose from {', '.join(RECIPROCAL)}")

@@ -89,6 +89,11 @@ def diameter(g: fr.Graph, *, weighted: bool = False, schedule: fr.Schedule | Non
     -----
     O(n + m) work for each search. An undirected graph often needs about ten; in the worst case, and in a directed
     graph, there is one for every vertex.
+
+    Examples
+    --------
+    >>> fr.diameter(fr.grid(3, 4)).diameter
+    5
     """
     if weighted:
         check_weighted(g)

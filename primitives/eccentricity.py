@@ -94,6 +94,11 @@ def eccentricity(
     -----
     O(n + m) work for each search, of which 64 run together. An undirected graph often needs a few hundred; in the worst
     case, and in a directed graph, one for every vertex. By weights, searches are those of :func:`frontier.sssp_many`.
+
+    Examples
+    --------
+    >>> fr.eccentricity(fr.path(4)).eccentricity
+    array([3, 2, 2, 3])
     """
     if weighted:
         check_weighted(g)

@@ -210,6 +210,12 @@ def eigenvector_centrality(
     is the average weight of an edge at first, and after 64 iterations at least a tenth of the largest eigenvalue. On
     undirected graphs a method that takes about the square root of as many iterations goes on after 256. On directed
     graphs without cycles, where all eigenvalues are 0, it takes forever.
+
+    Examples
+    --------
+    >>> result = fr.eigenvector_centrality(fr.from_edges(["ann", "ann"], ["bob", "cid"]))
+    >>> round(result["ann"], 6)
+    0.707107
     """
     check_weighted(g, "eigenvector centrality", weighted)
     g = scaled(g)[0] if weighted else g

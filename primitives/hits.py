@@ -155,6 +155,12 @@ def hits(
     after 256 iterations by a method that takes about the square root of as many more. If the largest is not single, as
     in a graph of several equal pieces, there are several solutions, and this one is that to which equal values at the
     beginning lead.
+
+    Examples
+    --------
+    >>> result = fr.hits(fr.from_edges(["ann", "bob"], ["cid", "cid"], directed=True))
+    >>> [vertex for vertex, value in result.top(1)]
+    ['ann']
     """
     check_weighted(g, "HITS", weighted)
     g = scaled(g)[0] if weighted else g

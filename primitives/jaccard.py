@@ -82,6 +82,11 @@ def jaccard(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> JaccardResul
     Notes
     -----
     O(m sqrt(m)) work. On ranks, each needs all edges.
+
+    Examples
+    --------
+    >>> fr.jaccard(fr.complete(4)).jaccard[:3]
+    array([0.5, 0.5, 0.5])
     """
     g = on_every_rank(g)
     plain = simple(g)

@@ -137,6 +137,11 @@ def k_truss(g: fr.Graph, k: int = 3, *, schedule: fr.Schedule | None = None) -> 
     Notes
     -----
     O(m sqrt(m)) work to count triangles, and for each removed edge the intersection of two lists.
+
+    Examples
+    --------
+    >>> fr.k_truss(fr.from_edges([0, 1, 2, 2], [1, 2, 0, 3]), 3).graph
+    <Graph: undirected, 4 vertices, 3 edges (6 slots); cpu>
     """
     check_number("k", k, lambda value: 2 <= value < 2**63 and value == int(value), "an integer, from 2 to 2**63 - 1")
     plain = simple(g)

@@ -140,6 +140,12 @@ def katz(
     -----
     O(n + m) work an iteration. By default, nine iterations bound the eigenvalue, to a few percent of itself on most
     graphs.
+
+    Examples
+    --------
+    >>> result = fr.katz(fr.from_edges(["ann", "ann"], ["bob", "cid"]))
+    >>> [vertex for vertex, value in result.top(1)]
+    ['ann']
     """
     if alpha is not None:
         check_number("alpha", alpha, np.isfinite, "it must be finite")

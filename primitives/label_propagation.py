@@ -391,6 +391,11 @@ def label_propagation(
     -----
     O(n + m) expected work in each round. A directed graph is copied with edges in both directions, for which each
     process needs all of a graph in parts, as also for ``method="asynchronous"`` and for weights.
+
+    Examples
+    --------
+    >>> fr.label_propagation(fr.karate(), method="asynchronous", seed=1).count
+    4
     """
     if method not in METHODS:
         raise GraphError(f"method={method!r}: choose from {', '.join(METHODS)}")

@@ -288,6 +288,12 @@ def leiden(
     O(n + m) expected work for each round of moves; usually there are some dozens. Results depend on the seed only, and
     floats are rounded, as in :func:`frontier.louvain`. There, too, is said of which graphs no single vertex could move
     to raise modularity. Of a graph in parts, each process, or the first of several GPUs, needs all edges.
+
+    Examples
+    --------
+    >>> result = fr.leiden(fr.karate(), seed=2)
+    >>> len(result.communities), round(result.modularity, 3)
+    (4, 0.42)
     """
     check(g, "leiden", resolution, seed, threshold, max_level)
     check_number("iterations", iterations, lambda x: 0 < x < 2**31 and x == int(x), "a whole number from 1")

@@ -306,6 +306,12 @@ def louvain(
     their sum; what is less than half of that counts as 0. In a graph of less than 32,768 vertices and edge slots there
     is no single vertex in the end whose move to another community, or to one of its own, would raise modularity. Of a
     graph in parts, each process, or the first of several GPUs, needs all edges.
+
+    Examples
+    --------
+    >>> result = fr.louvain(fr.from_edges(["ann", "bob", "cid", "dan"], ["bob", "cid", "ann", "eve"]))
+    >>> result.communities
+    [['ann', 'bob', 'cid'], ['dan', 'eve']]
     """
     check(g, "louvain", resolution, seed, threshold, max_level)
     g, schedule = in_one_piece(g, schedule)

@@ -209,6 +209,12 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     graph, which has every edge in both directions, once, is made first unless g is so: undirected, without self-loops
     and parallel edges. Of a graph in parts, every process makes it as a whole and computes the same with one thread; of
     several GPUs, the first computes.
+
+    Examples
+    --------
+    >>> g = fr.from_edges(["a", "a", "b"], ["b", "c", "c"], [3, 1, 2], directed=True)
+    >>> fr.max_flow(g, "a", "c").value
+    3
     """
     start, end = g.vertex_id(source), g.vertex_id(sink)
     if start == end:

@@ -174,6 +174,11 @@ def maximal_independent_set(
     A set of maximum size is hard to find; this one is maximal. O(n + m) work at most, and less in practice, as a vertex
     looks at its neighbours once, up to the first that it waits for or that is in the set. O(log² n + d) passes with
     high probability, where d is the highest degree divided by 128.
+
+    Examples
+    --------
+    >>> fr.maximal_independent_set(fr.star(5), [1]).members
+    [1, 2, 3, 4]
     """
     check_seed(seed)
     plain = simple(g) if g.directed else g

@@ -162,6 +162,12 @@ def maximal_matching(
     O(n + m) work in each round. There were 4 to 26 rounds, with 1.2 to 4.7 times the edges in all, on real and random
     graphs; no bound is known for this order. With ``weighted`` the number of rounds depends on the weights: it is n / 2
     on a path along which they rise.
+
+    Examples
+    --------
+    >>> result = fr.maximal_matching(fr.from_edges(["ann"], ["bob"]))
+    >>> result.count, result["ann"]
+    (1, 'bob')
     """
     check_seed(seed)
     bits = max(1, (g.num_vertices - 1).bit_length())

@@ -305,6 +305,11 @@ def minimum_spanning_forest(g: fr.Graph, *, schedule: fr.Schedule | None = None)
     -----
     O((n + m) log n) work: at most log2(n) rounds, each over the edges that are left between trees and all vertices;
     twice, if there are more than four edges for each vertex, but the first time only over the lightest ones.
+
+    Examples
+    --------
+    >>> float(fr.minimum_spanning_forest(fr.from_edges([0, 1, 2], [1, 2, 0], [1.0, 2.0, 4.0])).weight)
+    3.0
     """
     if g.directed:
         raise GraphError("a spanning forest needs an undirected graph: fr.from_edges(..., directed=False) makes one")

@@ -163,6 +163,11 @@ def node2vec_walks(
     -----
     A step draws max(1, 1/q) / min(1, 1/p, 1/q) edges at most, on average, and looks each up in a sorted list: O(log d)
     work.
+
+    Examples
+    --------
+    >>> fr.node2vec_walks(fr.star(3), [1], length=2, p=0.1, q=2.0, seed=1).path.shape
+    (1, 3)
     """
     check(g, length, seed, weighted)
     g = on_every_rank(with_rows_scaled(g) if weighted else g)

@@ -260,7 +260,7 @@ def pagerank(
     --------
     >>> g = fr.from_edges(["a", "b"], ["b", "c"], directed=True)
     >>> before = fr.pagerank(g, dangling={"a": 1})
-    >>> before["a"] > before["c"], fr.pagerank(g, dangling={"a": 1}, start=before.to_dict()).iterations
+    >>> before["a"] > fr.pagerank(g)["a"], fr.pagerank(g, dangling={"a": 1}, start=before.to_dict()).iterations
     (True, 1)
     """
     _check(g, damping, tolerance, max_iterations, weighted)

@@ -93,6 +93,12 @@ def personalized_pagerank(
     Notes
     -----
     O(n + m) work and three barriers per iteration and set; sets are computed one after another, with the same program.
+
+    Examples
+    --------
+    >>> g = fr.from_edges(["ann", "bob", "cid"], ["bob", "cid", "dan"])
+    >>> [vertex for vertex, value in fr.personalized_pagerank(g, ["ann"]).top(2)]
+    ['bob', 'ann']
     """
     several = _are_sets(seeds)
     sets = [_jumps(g, each) for each in (seeds if several else [seeds])]

@@ -109,6 +109,12 @@ def salsa(
     Nearly O(n + m) work. In each connected piece of the graph of hubs and authorities, authorities are proportional to
     in-degrees, and hub values to out-degrees; the share of a piece is its share of the authorities, or of the hubs. A
     graph in parts is made whole, on processors, for this.
+
+    Examples
+    --------
+    >>> result = fr.salsa(fr.from_edges(["ann", "bob"], ["cid", "cid"], directed=True))
+    >>> result.authority.round(6)
+    array([0., 1., 0.])
     """
     scalars(tolerance, max_iterations)
     n, here = g.num_vertices, undivided(g)

@@ -368,6 +368,12 @@ def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None =
     Notes
     -----
     O(n + m) work for trimming and for the largest component, O((n + m) log² n) expected for the vertices that remain.
+
+    Examples
+    --------
+    >>> g = fr.from_edges(["ann", "bob", "bob"], ["bob", "ann", "cid"], directed=True)
+    >>> fr.strongly_connected_components(g).components
+    [['ann', 'bob'], ['cid']]
     """
     n = g.num_vertices
     gpu = g.placement.massively_parallel

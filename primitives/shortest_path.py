@@ -179,6 +179,12 @@ def shortest_path(
     At most O(n + m) work without weights; on graphs of few levels, both searches together often visit a small part.
     An estimate is checked at all edges, once a call: a search that looked only at edges on its way could not notice
     that a better path was dropped for a wrong estimate.
+
+    Examples
+    --------
+    >>> g = fr.from_edges(["ann", "bob", "ann"], ["bob", "cid", "cid"], [1.0, 1.0, 3.0])
+    >>> fr.shortest_path(g, "ann", "cid", weighted=True).path
+    ['ann', 'bob', 'cid']
     """
     start, end = g.vertex_id(source), g.vertex_id(target)
     if estimate is not None and not weighted:

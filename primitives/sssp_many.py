@@ -145,6 +145,12 @@ def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None 
     O(m) work for a source and round; there are at most as many rounds as edges on a shortest path, usually few more
     than levels of a breadth-first search. On deep graphs on processors O(m log n) for a source, as by Dijkstra's
     algorithm. A graph in parts is made whole, on processors, for this.
+
+    Examples
+    --------
+    >>> fr.sssp_many(fr.from_edges([0, 1], [1, 2], [1.0, 2.0]), [0, 2]).distance
+    array([[0., 1., 3.],
+           [3., 2., 0.]])
     """
     if g.weights is None:
         raise GraphError("shortest paths need weights, and the graph has none: see bfs_many")

@@ -204,6 +204,11 @@ def subgraph_match(
     The work is proportional to the number of partial matches and the lists that are searched for each; it may grow with
     the power k of the largest degree. Partial matches are extended in batches of a few million, so that their number is
     not limited by memory; with ``listed`` the result is.
+
+    Examples
+    --------
+    >>> fr.subgraph_match(fr.complete(4), "triangle").count
+    4
     """
     edges, k = pattern_of(pattern, labels)
     wanted, kinds = kinds_of(g, k, labels, vertex_labels)

@@ -106,6 +106,11 @@ def topological_order(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> To
     Notes
     -----
     O(n + m) work, one pass for each level.
+
+    Examples
+    --------
+    >>> fr.topological_order(fr.from_edges(["shirt", "tie"], ["tie", "jacket"], directed=True)).order
+    array([0, 1, 2], dtype=int32)
     """
     if not g.directed:
         raise GraphError("a topological order needs a directed graph, but this one is undirected")

@@ -122,6 +122,11 @@ def triangles(g: fr.Graph, *, per_vertex: bool = False, schedule: fr.Schedule | 
     -----
     O(m sqrt(m)) work. In addition to g it takes an oriented graph, with a slot for each edge, and to make it 20 bytes
     for each slot of g; where all lists are short, a list of half of the slots instead.
+
+    Examples
+    --------
+    >>> fr.triangles(fr.complete(4)).count
+    4
     """
     plain = simple(g)
     both = plain.traits.short_lists and not plain.placement.divides

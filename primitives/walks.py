@@ -102,6 +102,12 @@ def random_walks(
     -----
     O(k length) work; with weights O(m + k length log d), where d is the largest degree; with times the edges are sorted
     first.
+
+    Examples
+    --------
+    >>> walks = fr.random_walks(fr.from_edges(["ann"], ["bob"]), ["ann"], length=3)
+    >>> walks.path, walks.to_pandas()["vertex"].tolist()
+    (array([[0, 1, 0, 1]], dtype=int32), ['ann', 'bob', 'ann', 'bob'])
     """
     check(g, length, seed, weighted)
     g = on_every_rank(with_rows_scaled(g) if weighted else g)

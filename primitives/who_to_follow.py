@@ -217,6 +217,12 @@ def who_to_follow(
     -----
     O(n + m) work an iteration of personalised PageRank, which stops at an L1 change of 1e-9; O(edges of the circle)
     work an iteration of SALSA, which stops at 1e-10.
+
+    Examples
+    --------
+    >>> result = fr.who_to_follow(fr.karate(), 0, count=2)
+    >>> len(result.recommended), bool((result.score > 0).all())
+    (2, True)
     """
     whole = "a whole number, at least one"
     for name, value in (("count", count), ("circle", circle)):

@@ -36,7 +36,8 @@ def test_first_calls_do_not_compile(tmp_path: Path) -> None:
     kept = _kept(tmp_path)
     frontier(tmp_path, "-c", CALLS)
     assert "3 primitives" in frontier(tmp_path, *words)
-    assert kept and _kept(tmp_path) == kept
+    assert kept
+    assert _kept(tmp_path) == kept
 
 
 def _kept(folder: Path) -> set[str]:

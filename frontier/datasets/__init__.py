@@ -53,6 +53,12 @@ def davis_southern_women() -> Graph:
     References
     ----------
     A. Davis, B. B. Gardner, M. R. Gardner: Deep South, University of Chicago Press, 1941.
+
+    Examples
+    --------
+    >>> g = fr.datasets.davis_southern_women()
+    >>> g, g.neighbors("Flora Price")
+    (<Graph: undirected, 32 vertices, 89 edges (178 slots), labels, vertex columns side; cpu>, ['E9', 'E11'])
     """
     pairs = _pairs("davis_southern_women")
     women = [*dict.fromkeys(woman for woman, _ in pairs)]
@@ -75,6 +81,11 @@ def krackhardt_kite() -> Graph:
     ----------
     D. Krackhardt: Assessing the political landscape: structure, cognition, and power in organizations, Administrative
     Science Quarterly 35, 1990.
+
+    Examples
+    --------
+    >>> fr.betweenness(fr.datasets.krackhardt_kite()).top(1)
+    [('Heather', 14.0)]
     """
     return _of_pairs("krackhardt_kite")
 
@@ -90,6 +101,11 @@ def petersen() -> Graph:
     References
     ----------
     J. Petersen: Sur le théorème de Tait, L'Intermédiaire des Mathématiciens 5, 1898.
+
+    Examples
+    --------
+    >>> fr.diameter(fr.datasets.petersen()).diameter
+    2
     """
     corner = np.arange(5)
     src = np.concatenate((corner, corner, corner + 5))

@@ -53,6 +53,17 @@ def neighbours(p: Any, v: Any, edges: str = "out") -> range | Iterable[int]:
     Slots are in the order of the targets. With ``"in"``, written as it stands there, they are those of the edges that
     end at the vertex, in the order of their sources: ``for e in fr.neighbours(p, v, "in"): u = fr.source(p, e)``. That
     is for whole graphs, not for graphs in parts.
+
+    Examples
+    --------
+    >>> def far_from_members(p, v):
+    ...     for e in fr.neighbours(p, v):
+    ...         if p.member[fr.target(p, e)]:
+    ...             return False
+    ...     return True
+    >>> p = fr.Problem(fr.path(4), member=fr.vertex("bool", [True, False, False, False]))
+    >>> sorted(fr.filter(p, fr.Frontier.all(p.graph), far_from_members))
+    [0, 2, 3]
     """
     offsets = _array(p, _direction(edges))
     found = Range(int(offsets[v]), int(offsets[v + 1]))
@@ -63,23 +74,57 @@ def neighbours(p: Any, v: Any, edges: str = "out") -> range | Iterable[int]:
 
 
 def degree(p: Any, v: Any, edges: str = "out") -> Any:
-    """Return the number of edges that :func:`neighbours` returns for a vertex."""
+    """Return the number of edges that :func:`neighbours` returns for a vertex.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.star(4))
+    >>> sorted(fr.filter(p, fr.Frontier.all(p.graph), lambda p, v: fr.degree(p, v) == 1))
+    [1, 2, 3]
+    """
     offsets = _array(p, _direction(edges))
     return offsets[v + 1] - offsets[v]
 
 
 def target(p: Any, e: Any) -> Any:
-    """Return the target of the edge with a slot."""
+    """Return the target of the edge with a slot.
+
+    Examples
+    --------
+    >>> def to_zero(p, edge):
+    ...     return fr.target(p, edge) == 0
+    >>> p = fr.Problem(fr.star(4))
+    >>> len(fr.filter(p, fr.Frontier.all(p.graph, "edge"), to_zero))
+    3
+    """
     return _array(p, "targets")[e]
 
 
 def source(p: Any, e: Any) -> Any:
-    """Return the source of the edge with a slot."""
+    """Return the source of the edge with a slot.
+
+    Examples
+    --------
+    >>> def between_even(p, edge):
+    ...     return fr.source(p, edge) % 2 == 0 and fr.target(p, edge) % 2 == 0
+    >>> p = fr.Problem(fr.complete(4))
+    >>> len(fr.filter(p, fr.Frontier.all(p.graph, "edge"), between_even))
+    2
+    """
     return _array(p, "sources")[e]
 
 
 def weight(p: Any, e: Any) -> Any:
-    """Return the weight of the edge with a slot; integers have 64 bits."""
+    """Return the weight of the edge with a slot; integers have 64 bits.
+
+    Examples
+    --------
+    >>> def heavy(p, edge):
+    ...     return fr.weight(p, edge) > 1
+    >>> p = fr.Problem(fr.from_edges([0, 1], [1, 2], [0.5, 2.0], directed=True))
+    >>> len(fr.filter(p, fr.Frontier.all(p.graph, "edge"), heavy))
+    1
+    """
     found = _array(p, "weights")[e]
     return np.int64(found) if isinstance(found, np.integer) else found
 

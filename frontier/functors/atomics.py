@@ -44,7 +44,15 @@ def _number(value: Any, field: Any) -> Any:
 
 
 def atomic_add(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] += value``; returns the old value."""
+    """``field[index] += value``; returns the old value.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.star(4), edges=fr.vertex("int64"))
+    >>> f = fr.advance(p, fr.Frontier.all(p.graph), lambda p, dst: fr.atomic_add(p.edges, dst, 1) < 0)
+    >>> p.edges
+    array([3, 1, 1, 1])
+    """
     old = _old("add", field, index)
     field[index] = old + _number(value, field)
     return old
@@ -55,6 +63,16 @@ def atomic_min(field: Any, index: Any, value: Any, companion: Any = None) -> Any
 
     With a companion, nothing changes unless the value is less; then the element of the field declared ``with_=`` this
     one becomes ``companion`` at the same time.
+
+    Examples
+    --------
+    >>> def nearer(p, src, dst, weight):
+    ...     new = p.distance[src] + weight
+    ...     return new < fr.atomic_min(p.distance, dst, new)
+    >>> g = fr.from_edges([0, 0], [1, 2], [2.0, 5.0])
+    >>> p = fr.Problem(g, distance=fr.vertex("float64", [0, 9, 1]))
+    >>> sorted(fr.advance(p, fr.Frontier(g, [0]), nearer)), p.distance
+    ([1], array([0., 2., 1.]))
     """
     old, new = _old("min", field, index), _number(value, field)
     if companion is None:
@@ -69,6 +87,13 @@ def atomic_max(field: Any, index: Any, value: Any, companion: Any = None) -> Any
 
     With a companion, nothing changes unless the value is greater; then the element of the field declared ``with_=``
     this one becomes ``companion`` at the same time.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.star(4), largest=fr.vertex("int64", -1))
+    >>> f = fr.compute(p, fr.Frontier.all(p.graph), lambda p, v: fr.atomic_max(p.largest, 0, v))
+    >>> p.largest
+    array([ 3, -1, -1, -1])
     """
     old, new = _old("max", field, index), _number(value, field)
     if companion is None:
@@ -90,21 +115,48 @@ def _companion_of(name: str, field: Any) -> Any:
 
 
 def atomic_or(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] |= value``; returns the old value."""
+    """``field[index] |= value``; returns the old value.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.path(3), bits=fr.vertex("uint64"))
+    >>> f = fr.advance(p, fr.Frontier.all(p.graph), lambda p, src, dst: fr.atomic_or(p.bits, dst, 1 << src) == 0)
+    >>> p.bits
+    array([2, 5, 2], dtype=uint64)
+    """
     old = _old("or", field, index)
     field[index] = old | _number(value, field)
     return old
 
 
 def atomic_exch(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] = value``; returns the old value."""
+    """``field[index] = value``; returns the old value.
+
+    Examples
+    --------
+    >>> def first(p, dst):
+    ...     return fr.atomic_exch(p.seen, dst, 1) == 0
+    >>> p = fr.Problem(fr.star(4), seen=fr.vertex("int32"))
+    >>> sorted(fr.advance(p, fr.Frontier(p.graph, [1, 2, 3]), first))
+    [0]
+    """
     old = _old("exch", field, index)
     field[index] = value
     return old
 
 
 def atomic_cas(field: Any, index: Any, expected: Any, value: Any) -> Any:
-    """``field[index] = value`` if it was ``expected``; returns the old value."""
+    """``field[index] = value`` if it was ``expected``; returns the old value.
+
+    Examples
+    --------
+    >>> def claim(p, src, dst):
+    ...     return fr.atomic_cas(p.parent, dst, -1, src) == -1
+    >>> p = fr.Problem(fr.path(3), parent=fr.vertex("int32", -1))
+    >>> f = fr.advance(p, fr.Frontier(p.graph, [1]), claim)
+    >>> p.parent
+    array([ 1, -1,  1], dtype=int32)
+    """
     exchanged = getattr(type(field), "exchanged", None)
     if exchanged is not None:  # in the simulator, where several GPUs may do so
         return exchanged(field, index, expected, value)

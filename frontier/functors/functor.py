@@ -46,6 +46,15 @@ def function(fn: Function) -> Function:
 
     The mark is not necessary: functors may call plain functions by name, from an enclosing function, as an attribute of
     a module (``tools.clamp(x)``) or from a tuple.
+
+    Examples
+    --------
+    >>> @fr.function
+    ... def clamp(x, low, high):
+    ...     return min(max(x, low), high)
+    >>> p = fr.Problem(fr.path(4))
+    >>> sorted(fr.filter(p, fr.Frontier.all(p.graph), lambda p, v: clamp(v, 1, 2) == v))
+    [1, 2]
     """
     return fn
 

@@ -33,14 +33,26 @@ def _mix(x: int) -> int:
 
 
 def hash(x: Any) -> Any:
-    """Return a well-mixed non-negative 63-bit hash of an integer."""
+    """Return a well-mixed non-negative 63-bit hash of an integer.
+
+    Examples
+    --------
+    >>> bool(fr.hash(1) == fr.hash(1)), bool(fr.hash(1) == fr.hash(2))
+    (True, False)
+    """
     if isinstance(x, (float, np.floating)):
         raise FunctorError("fr.hash takes an integer")
     return np.int64(_mix(int(x) & _MASK) >> 1)
 
 
 def random(seed: Any, i: Any) -> Any:
-    """Return the i-th number of the random sequence with this seed, uniform in [0, 1)."""
+    """Return the i-th number of the random sequence with this seed, uniform in [0, 1).
+
+    Examples
+    --------
+    >>> bool(fr.random(7, 0) == fr.random(7, 0)), bool(0 <= fr.random(7, 1) < 1)
+    (True, True)
+    """
     if isinstance(seed, (float, np.floating)) or isinstance(i, (float, np.floating)):
         raise FunctorError("fr.random takes two integers")
     bits = _mix((_mix(int(seed) & _MASK) + int(i)) & _MASK)

@@ -104,6 +104,11 @@ def rmat(
     References
     ----------
     D. Chakrabarti, Y. Zhan, C. Faloutsos: R-MAT: a recursive model for graph mining, SDM 2004.
+
+    Examples
+    --------
+    >>> fr.rmat(8, seed=1)
+    <Graph: undirected, 256 vertices, 2,135 edges (4,270 slots); cpu>
     """
     scale = whole("scale", scale, 0, 40)
     if min(a, b, c) < 0 or a + b + c > 1 + 1e-9:
@@ -163,6 +168,11 @@ def urand(
     References
     ----------
     P. Erdős, A. Rényi: On random graphs I, Publicationes Mathematicae 6, 1959.
+
+    Examples
+    --------
+    >>> fr.urand(8, seed=1)
+    <Graph: undirected, 256 vertices, 3,847 edges (7,694 slots); cpu>
     """
     scale = whole("scale", scale, 0, 40)
     n, count = 1 << scale, _edge_count(scale, edge_factor)
@@ -200,6 +210,11 @@ def small_world(n: int, k: int, p: float, *, weights: Weights = None, seed: int 
     References
     ----------
     D. J. Watts, S. H. Strogatz: Collective dynamics of small-world networks, Nature 393, 1998.
+
+    Examples
+    --------
+    >>> fr.small_world(6, 2, 0.0).neighbors(0)
+    [1, 5]
     """
     n, k = whole("n", n, 0), whole("k", k, 0)
     if k % 2 or (k and k >= n):
@@ -232,6 +247,11 @@ def grid(rows: int, columns: int, *, weights: Weights = None, seed: int | None =
     ------
     GraphError
         An argument is negative.
+
+    Examples
+    --------
+    >>> fr.grid(3, 4).neighbors(5)
+    [1, 4, 6, 9]
     """
     rows, columns = whole("rows", rows, 0), whole("columns", columns, 0)
     n = rows * columns
@@ -257,6 +277,11 @@ def path(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     ------
     GraphError
         ``n`` is negative.
+
+    Examples
+    --------
+    >>> fr.path(4).neighbors(1)
+    [0, 2]
     """
     return grid(1, whole("n", n, 0), weights=weights, seed=seed)
 
@@ -276,6 +301,11 @@ def star(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     ------
     GraphError
         ``n`` is negative.
+
+    Examples
+    --------
+    >>> fr.star(4).neighbors(0)
+    [1, 2, 3]
     """
     n = whole("n", n, 0)
     check_room(n, n)
@@ -298,6 +328,11 @@ def complete(n: int, *, weights: Weights = None, seed: int | None = None) -> Gra
     ------
     GraphError
         ``n`` is negative.
+
+    Examples
+    --------
+    >>> fr.complete(4)
+    <Graph: undirected, 4 vertices, 6 edges (12 slots); cpu>
     """
     n = whole("n", n, 0)
     check_room(n, n * (n - 1) // 2)
@@ -326,6 +361,11 @@ def tree(branching: int, height: int, *, weights: Weights = None, seed: int | No
     ------
     GraphError
         An argument is out of range.
+
+    Examples
+    --------
+    >>> fr.tree(2, 3)
+    <Graph: undirected, 15 vertices, 14 edges (28 slots); cpu>
     """
     branching = whole("branching", branching, 1)
     height = whole("height", height, 0, None if branching == 1 else 40)
@@ -349,6 +389,11 @@ def karate(*, weights: Weights = None, seed: int | None = None) -> Graph:
     ----------
     W. W. Zachary: An information flow model for conflict and fission in small groups, Journal of
     Anthropological Research 33, 1977.
+
+    Examples
+    --------
+    >>> fr.karate()
+    <Graph: undirected, 34 vertices, 78 edges (156 slots); cpu>
     """
     pairs = [(v, w) for v, later in _KARATE.items() for w in later]
     ends = np.array(pairs, np.int32)

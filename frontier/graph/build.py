@@ -99,6 +99,14 @@ def from_edges(
     addition to the graph and its input it takes 8 bytes of memory per edge slot, 12 with weights or
     columns; on a GPU 16, and 40 with weights or columns. The result does not depend on the number
     of threads; on a GPU, sums of several floats may differ in the last bits.
+
+    Examples
+    --------
+    >>> fr.from_edges([0, 1], [1, 2])
+    <Graph: undirected, 3 vertices, 2 edges (4 slots); cpu>
+    >>> g = fr.from_edges(["ann", "bob"], ["bob", "cid"], [2.0, 0.5], directed=True)
+    >>> g, g.labels.tolist()
+    (<Graph: directed, 3 vertices, 2 edges, float64 weights, labels; cpu>, ['ann', 'bob', 'cid'])
     """
     labels = None if labels is False else labels
     there = None if placement is None else Placement.parse(placement)
@@ -236,6 +244,11 @@ def from_csr(
     ------
     GraphError
         If an argument is invalid.
+
+    Examples
+    --------
+    >>> fr.from_csr([0, 2, 3, 3], [1, 2, 2]).neighbors(0)
+    [1, 2]
     """
     place = Placement.of(offsets, targets)
     with place.memory.using("making the graph"):

@@ -55,6 +55,12 @@ def from_igraph(graph: Any, weight: str | None = "weight", *, duplicates: str | 
     Notes
     -----
     Takes time proportional to the number of edges; igraph makes a tuple of each.
+
+    Examples
+    --------
+    >>> import igraph
+    >>> fr.from_igraph(igraph.Graph([(0, 1), (1, 2)]))
+    <Graph: undirected, 3 vertices, 2 edges (4 slots); cpu>
     """
     _check(graph, "from_igraph")
     count = graph.ecount()
@@ -92,6 +98,15 @@ def from_rustworkx(graph: Any, *, duplicates: str | None = None, labels: bool = 
     ------
     GraphError
         It is no graph of rustworkx.
+
+    Examples
+    --------
+    >>> import rustworkx
+    >>> graph = rustworkx.PyGraph()
+    >>> nodes = graph.add_nodes_from(["ann", "bob", "cid"])
+    >>> edges = graph.add_edges_from([(0, 1, 0.5), (1, 2, 2.0)])
+    >>> fr.from_rustworkx(graph).neighbors("bob")
+    ['ann', 'cid']
     """
     _check(graph, "from_rustworkx")
     indices = np.asarray(graph.node_indices(), np.int64)
@@ -135,6 +150,14 @@ def from_networkit(graph: Any, *, duplicates: str | None = None) -> Graph:
     ------
     GraphError
         It is no graph of networkit.
+
+    Examples
+    --------
+    >>> import networkit
+    >>> graph = networkit.Graph(3)
+    >>> added = graph.addEdge(0, 1), graph.addEdge(1, 2)
+    >>> fr.from_networkit(graph)
+    <Graph: undirected, 3 vertices, 2 edges (4 slots); cpu>
     """
     _check(graph, "from_networkit")
     count, bound = graph.numberOfEdges(), graph.upperNodeIdBound()
@@ -174,6 +197,11 @@ def from_graph_tool(graph: Any, weight: str | None = "weight", *, duplicates: st
     ------
     GraphError
         It is no graph of graph-tool.
+
+    Examples
+    --------
+    >>> import graph_tool  # doctest: +SKIP
+    >>> fr.from_graph_tool(graph_tool.Graph([(0, 1), (1, 2)], directed=False))  # doctest: +SKIP
     """
     _check(graph, "from_graph_tool")
     given = graph.edge_properties.get(weight) if weight is not None else None
@@ -200,6 +228,12 @@ def from_graphblas(matrix: Any, *, directed: bool | None = None) -> Graph:
     ------
     GraphError
         It is not a square matrix, or not symmetric as asked for.
+
+    Examples
+    --------
+    >>> import graphblas as gb
+    >>> fr.from_graphblas(gb.Matrix.from_coo([0, 1], [1, 2], [0.5, 2.0], nrows=3, ncols=3))
+    <Graph: directed, 3 vertices, 2 edges, float64 weights; cpu>
     """
     _check(matrix, "from_graphblas")
     rows, columns = int(matrix.nrows), int(matrix.ncols)
@@ -237,6 +271,13 @@ def from_pyg(data: Any, weight: str | None = None, *, directed: bool | None = No
     ------
     GraphError
         It has no ``edge_index``, or no such attribute.
+
+    Examples
+    --------
+    >>> import torch, torch_geometric.data  # doctest: +SKIP
+    >>> edges = torch.tensor([[0, 1], [1, 2]])  # doctest: +SKIP
+    >>> fr.from_pyg(torch_geometric.data.Data(edge_index=edges, num_nodes=3))  # doctest: +SKIP
+    <Graph: directed, 3 vertices, 2 edges, no weights; cpu>
     """
     _check(data, "from_pyg")
     if weight is not None and getattr(data, weight, None) is None:
@@ -268,6 +309,12 @@ def to_pyg(graph: Graph) -> Any:
     ------
     BackendUnavailableError
         PyTorch Geometric is not installed.
+
+    Examples
+    --------
+    >>> fr.to_pyg(fr.path(3)).edge_index  # doctest: +SKIP
+    tensor([[0, 1, 1, 2],
+            [1, 0, 2, 1]])
     """
     torch, pyg = library("torch", "PyTorch"), library("torch_geometric.data", "PyTorch Geometric")
     graph = graph_on_host(graph, "to_pyg")

@@ -169,6 +169,11 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     ------
     BackendUnavailableError
         NetworkX is not installed.
+
+    Examples
+    --------
+    >>> fr.to_networkx(fr.from_edges(["ann"], ["bob"], [2.0])).edges(data=True)
+    EdgeDataView([('ann', 'bob', {'weight': 2.0})])
     """
     nx = library("networkx", "NetworkX")
     graph = graph_on_host(graph, "to_networkx")

@@ -49,6 +49,12 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None)
     Notes
     -----
     Takes time proportional to the number of entries.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> fr.from_scipy(scipy.sparse.csr_array([[0, 2.5], [0, 0]]))
+    <Graph: directed, 2 vertices, 1 edges, float64 weights; cpu>
     """
     if not hasattr(matrix, "tocoo"):
         raise GraphError(
@@ -97,6 +103,13 @@ def to_scipy(graph: Graph, *, copy: bool = True) -> scipy.sparse.csr_array:
     ------
     BackendUnavailableError
         SciPy is not installed.
+
+    Examples
+    --------
+    >>> fr.to_scipy(fr.path(3)).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
     """
     sparse = library("scipy.sparse", "SciPy")
     graph = graph_on_host(graph, "to_scipy")

@@ -400,6 +400,11 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
     ------
     BackendUnavailableError
         pandas is not installed.
+
+    Examples
+    --------
+    >>> fr.to_pandas(fr.from_edges(["ann"], ["bob"], [2.0])).to_dict("records")
+    [{'src': 'ann', 'dst': 'bob', 'weight': 2.0}]
     """
     library("pandas", "pandas")
     made: pandas.DataFrame = made_tables.to_pandas(edge_columns(graph, "to_pandas"))
@@ -423,6 +428,11 @@ def to_polars(graph: Graph) -> polars.DataFrame:
     ------
     BackendUnavailableError
         Polars is not installed.
+
+    Examples
+    --------
+    >>> fr.to_polars(fr.from_edges(["ann"], ["bob"], [2.0])).rows()
+    [('ann', 'bob', 2.0)]
     """
     library("polars", "Polars")
     made: polars.DataFrame = made_tables.to_polars(edge_columns(graph, "to_polars"))
@@ -446,6 +456,11 @@ def to_arrow(graph: Graph) -> pyarrow.Table:
     ------
     BackendUnavailableError
         PyArrow is not installed.
+
+    Examples
+    --------
+    >>> fr.to_arrow(fr.from_edges(["ann"], ["bob"], [2.0])).to_pylist()
+    [{'src': 'ann', 'dst': 'bob', 'weight': 2.0}]
     """
     library("pyarrow", "PyArrow")
     return made_tables.to_arrow(edge_columns(graph, "to_arrow"))

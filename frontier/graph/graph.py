@@ -74,6 +74,14 @@ class Graph:
     ------
     GraphError
         If the arrays are not as described.
+
+    Examples
+    --------
+    >>> g = fr.from_edges(["ann", "bob"], ["bob", "cid"], [0.5, 2.0])
+    >>> len(g), "ann" in g, g.neighbors("bob"), g.degree("bob")
+    (3, True, ['ann', 'cid'], 2)
+    >>> g.offsets, g.targets, g.weights
+    (array([0, 1, 3, 4], dtype=int32), array([1, 0, 2, 1], dtype=int32), array([0.5, 0.5, 2. , 2. ]))
     """
 
     __slots__ = ("__weakref__", "_placement", "_topology")
@@ -294,6 +302,11 @@ class Graph:
         ------
         GraphError
             If there is no such vertex.
+
+        Examples
+        --------
+        >>> fr.from_edges(["ann"], ["bob"]).vertex_id("bob")
+        1
         """
         return self.names.find(vertex)
 
@@ -389,6 +402,12 @@ class Graph:
         ------
         GraphError
             If there is not one value for each vertex.
+
+        Examples
+        --------
+        >>> g = fr.from_edges(["ann"], ["bob"])
+        >>> g.by_label(g.out_degree)
+        {'ann': 1, 'bob': 1}
         """
         array = to_host(values)
         if array.shape != (self.num_vertices,):
@@ -412,6 +431,11 @@ class Graph:
         ------
         GraphError
             If there is no such vertex.
+
+        Examples
+        --------
+        >>> fr.from_edges(["ann"], ["bob"]).labels_of([1, -1])
+        ['bob', None]
         """
         ids = np.asarray(to_host(vertices))
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
@@ -456,6 +480,11 @@ class Graph:
             If the graph does not fit into the GPU's memory.
         GraphError
             If there is no backend of that name, or it cannot read edges from there.
+
+        Examples
+        --------
+        >>> fr.path(3).to("python")
+        <Graph: undirected, 3 vertices, 2 edges (4 slots); python>
         """
         return moving.resident(self, placement, edges, memory)
 
@@ -479,6 +508,12 @@ class Graph:
         GraphError
             If the length is wrong, a weight is not a number, or the graph is undirected and the two
             directions of an edge have different weights.
+
+        Examples
+        --------
+        >>> g = fr.from_edges([0, 1], [1, 2], directed=True)
+        >>> g.with_weights([0.5, 2.0]).weights
+        array([0.5, 2. ])
         """
         from frontier.graph.build import reweighted
 
@@ -511,8 +546,9 @@ class Graph:
 
         Examples
         --------
-        >>> h = g.with_columns(edges={"time": times})  # doctest: +SKIP
-        >>> fr.Problem(h, time=fr.edge("int64", h.edges["time"]))  # doctest: +SKIP
+        >>> g = fr.path(3).with_columns(edges={"time": [8, 9]})
+        >>> fr.Problem(g, time=fr.edge("int64", g.edges["time"])).time
+        array([8, 8, 9, 9])
         """
         from frontier.graph.build import recolumned
 
@@ -545,7 +581,13 @@ class Graph:
         return compressing.compressed(self)
 
     def decompressed(self) -> Graph:
-        """Return the same graph with plain adjacency lists; a graph whose lists are plain, itself."""
+        """Return the same graph with plain adjacency lists; a graph whose lists are plain, itself.
+
+        Examples
+        --------
+        >>> fr.karate().decompressed()
+        <Graph: undirected, 34 vertices, 78 edges (156 slots); cpu>
+        """
         return compressing.decompressed(self)
 
     def reordered(self, order: Any = "degree") -> Graph:
@@ -576,6 +618,11 @@ class Graph:
         Sources and results use the new ids. With ``old = h.vertices["original"]``, map a result back by
         ``rank[old] = fr.pagerank(h).rank``, and values that are vertices, such as parents, by ``old[...]``.
         ``old.argsort()`` holds the new id of each old vertex.
+
+        Examples
+        --------
+        >>> fr.star(4).reordered().neighbors(3)
+        [0]
         """
         from frontier.graph.reorder import reordered
 
@@ -825,6 +872,11 @@ class Graph:
         so with ``direction="push"`` they need none. Of a graph that is spread over several GPUs, the figures are those
         of the GPU that holds most, and ``each`` has the totals of all. The figures are within a tenth of what is used;
         threads of the host need some memory in addition.
+
+        Examples
+        --------
+        >>> fr.karate().memory_estimate("bfs").total > 0
+        True
         """
         return estimate(self, primitive, in_edges, bytes_per_vertex)
 

@@ -300,6 +300,12 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
         If the file cannot be written, or its format cannot represent the graph: METIS files hold
         undirected graphs without self-loops, with integer weights; ``.el`` holds no weights, ``.wel``
         only weighted graphs.
+
+    Examples
+    --------
+    >>> fr.write(fr.karate(), "karate.mtx")
+    >>> fr.read("karate.mtx")
+    <Graph: undirected, 34 vertices, 78 edges (156 slots); cpu>
     """
     if type(getattr(graph, "num_slots", None)) is not int:
         raise GraphError(f"write takes a Graph first, not {type(graph).__name__}")

@@ -123,6 +123,12 @@ class Placement:
     ------
     GraphError
         If the backend cannot read edges from that memory.
+
+    Examples
+    --------
+    >>> g = fr.karate()
+    >>> g.placement.name, str(g.to("python").placement)
+    ('cpu', 'python')
     """
 
     backend: Computing

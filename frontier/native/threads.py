@@ -42,6 +42,11 @@ def num_threads() -> int:
     ------
     GraphError
         If ``FRONTIER_NUM_THREADS`` is not a number of threads.
+
+    Examples
+    --------
+    >>> fr.num_threads() >= 1
+    True
     """
     global _count
     if _count is None:
@@ -65,6 +70,14 @@ def set_num_threads(count: int) -> None:
     ------
     GraphError
         If it is not an integer from 1 to 4096.
+
+    Examples
+    --------
+    >>> before = fr.num_threads()
+    >>> fr.set_num_threads(2)
+    >>> fr.num_threads()
+    2
+    >>> fr.set_num_threads(before)
     """
     global _count
     try:

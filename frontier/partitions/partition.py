@@ -48,6 +48,12 @@ class Partition:
         Part i owns the vertices ``starts[i]`` to ``starts[i + 1] - 1``. A part may own none.
     order : ndarray of int64, shape (n,), or None
         Entry i is the given graph's id of the vertex i of :attr:`graph`; None if the ids are the same.
+
+    Examples
+    --------
+    >>> parts = fr.partition(fr.grid(4, 4), 2)
+    >>> parts.rows, parts.columns, parts.starts
+    (1, 2, array([ 0,  8, 16]))
     """
 
     graph: Graph

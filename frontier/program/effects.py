@@ -124,6 +124,13 @@ def effects(fn: Callable[..., Any]) -> Effects:
     ------
     FunctorError
         If it, or a helper, does something functors may not do (try, with, yield, assignment to a scalar).
+
+    Examples
+    --------
+    >>> def visit(p, src, dst):
+    ...     return fr.atomic_cas(p.parent, dst, -1, src) == -1
+    >>> fr.effects(visit).writes
+    {'parent': {'dst'}}
     """
     if not isinstance(fn, FunctionType):
         raise FunctorError(f"a functor is a plain Python function, not {type(fn).__name__}: {fn!r}")

@@ -43,6 +43,17 @@ class Enactor:
     ----------
     passes : int
         Number of passes, of all loops, that have begun in the current run.
+
+    Examples
+    --------
+    >>> def lower(p, src, dst):
+    ...     return fr.atomic_min(p.label, dst, p.label[src]) > p.label[src]
+    >>> class SmallestLabel(fr.Enactor):
+    ...     loop = fr.Loop(fr.Advance(lower))
+    >>> g = fr.from_edges([0, 1, 3], [1, 2, 4])
+    >>> p = fr.Problem(g, label=fr.vertex("int64", range(5)))
+    >>> SmallestLabel(p).run(fr.Frontier.all(g)).label
+    array([0, 0, 0, 3, 3])
     """
 
     loop: ClassVar[Step | SequenceOf[Step] | None] = None
@@ -105,6 +116,13 @@ class Enactor:
             At ``max_steps``. :meth:`resume` continues the run.
         KeyboardInterrupt
             Ctrl-C stops the run at the next pass boundary; :meth:`resume` continues it.
+
+        Examples
+        --------
+        >>> class Count(fr.Enactor):
+        ...     loop = fr.Loop(fr.Set(total=lambda p: p.total + 1), times=5)
+        >>> int(Count(fr.Problem(fr.path(2), total=fr.scalar("int64"))).run().total)
+        5
         """
         if not isinstance(self, Enactor):
             raise FrontierError("an enactor runs on a problem: BFS(problem).run(frontier), not BFS.run(frontier)")
@@ -123,7 +141,20 @@ class Enactor:
         max_steps: int | None = None,
         timeout: float | None = None,
     ) -> Problem:
-        """Continue a run that was stopped at a pass boundary; arguments and errors are those of :meth:`run`."""
+        """Continue a run that was stopped at a pass boundary; arguments and errors are those of :meth:`run`.
+
+        Examples
+        --------
+        >>> def visit(p, dst):
+        ...     return fr.atomic_exch(p.seen, dst, 1) == 0
+        >>> class Search(fr.Enactor):
+        ...     loop = fr.Loop(fr.Advance(visit))
+        >>> search = Search(fr.Problem(fr.path(5), seen=fr.vertex("int64")))
+        >>> search.run([0], on_step=lambda enactor: enactor.passes == 2).seen
+        array([1, 1, 1, 0, 0])
+        >>> search.resume().seen
+        array([1, 1, 1, 1, 1])
+        """
         self._check_limits(on_step, max_steps, timeout)
         execution = self._execution
         if execution is None or not self.paused:
@@ -184,6 +215,13 @@ class Enactor:
         ------
         FrontierError
             If the enactor overrides :meth:`step`: then there is no loop.
+
+        Examples
+        --------
+        >>> class Count(fr.Enactor):
+        ...     loop = fr.Loop(fr.Set(total=lambda p: p.total + 1), times=5)
+        >>> "total" in Count(fr.Problem(fr.path(2), total=fr.scalar("int64"))).explain()
+        True
         """
         if not isinstance(self, Enactor):
             raise FrontierError("an enactor explains itself on a problem: BFS(problem).explain(), not BFS.explain()")

@@ -47,6 +47,13 @@ class Frontier:
     ------
     GraphError
         If a mask has another length, or an id is not a vertex (an edge) of the graph.
+
+    Examples
+    --------
+    >>> g = fr.karate()
+    >>> f = fr.Frontier(g, [0, 33])
+    >>> len(f), 33 in f, f.kind
+    (2, True, 'vertex')
     """
 
     __slots__ = ("_all", "_ids", "_mask", "graph", "kind")
@@ -114,7 +121,13 @@ class Frontier:
 
     @classmethod
     def all(cls, graph: Graph, kind: str = "vertex") -> Frontier:
-        """Every vertex (or every edge) of a graph, without storing them."""
+        """Every vertex (or every edge) of a graph, without storing them.
+
+        Examples
+        --------
+        >>> len(fr.Frontier.all(fr.karate())), len(fr.Frontier.all(fr.karate(), "edge"))
+        (34, 156)
+        """
         frontier = cls(graph, (), kind)
         frontier._all, frontier._ids = True, None
         return frontier
@@ -179,7 +192,13 @@ class Frontier:
         return self._mask
 
     def host_ids(self) -> NDArray[Any]:
-        """The ids as a NumPy array, wherever the graph lies; do not write to it."""
+        """The ids as a NumPy array, wherever the graph lies; do not write to it.
+
+        Examples
+        --------
+        >>> fr.Frontier(fr.karate(), [2, 5]).host_ids()
+        array([2, 5], dtype=int32)
+        """
         ids: NDArray[Any] = to_host(self.ids if self._ids is None else self._ids)
         return ids
 

@@ -134,7 +134,18 @@ def _suits(order: Order, p: Problem) -> None:
 
 
 class Sequence(Step):
-    """Run steps one after another; the next frontier is that of the last step."""
+    """Run steps one after another; the next frontier is that of the last step.
+
+    Examples
+    --------
+    >>> def double(p, v):
+    ...     p.x[v] *= 2
+    >>> class DoubleLarge(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Filter(lambda p, v: p.x[v] > 1), fr.Compute(double))
+    >>> p = fr.Problem(fr.path(3), x=fr.vertex("int64", [1, 2, 3]))
+    >>> DoubleLarge(p).run(fr.Frontier.all(p.graph)).x
+    array([1, 4, 6])
+    """
 
     name = "sequence"
 
@@ -186,6 +197,14 @@ class Loop(Step):
     order : made by :func:`frontier.by`, optional
         Each pass processes pending elements with small keys, and the elements that its steps produce become pending.
         The loop ends when none is pending, and leaves an empty frontier.
+
+    Examples
+    --------
+    >>> class Sum(fr.Enactor):
+    ...     loop = fr.Loop(fr.Set(total=lambda p: p.total + p.turn), times=5, count="turn")
+    >>> p = fr.Problem(fr.path(2), total=fr.scalar("int64"), turn=fr.scalar("int64"))
+    >>> int(Sum(p).run().total)
+    15
     """
 
     name = "loop"

@@ -58,7 +58,13 @@ def display_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Order:
-    """An order of a loop, made by :func:`by`."""
+    """An order of a loop, made by :func:`by`.
+
+    Examples
+    --------
+    >>> fr.by("distance", delta=2.0)
+    by('distance', delta=2.0)
+    """
 
     key: str | Functor
     delta: float | str | None = None
@@ -117,8 +123,15 @@ def by(
 
     Examples
     --------
-    >>> fr.Loop(fr.Advance(relax), order=fr.by("distance"), over="source")
-    >>> fr.Loop(fr.Compute(peel), fr.Advance(drop), order=fr.by("degree", exact=True, into="k"), over="vertices")
+    >>> def relax(p, src, dst, weight):
+    ...     new = p.distance[src] + weight
+    ...     return new < fr.atomic_min(p.distance, dst, new)
+    >>> class Distances(fr.Enactor):
+    ...     loop = fr.Loop(fr.Advance(relax), order=fr.by("distance"))
+    >>> g = fr.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], directed=True)
+    >>> p = fr.Problem(g, distance=fr.vertex("float64", [0, np.inf, np.inf]))
+    >>> Distances(p).run([0]).distance
+    array([0., 1., 3.])
     """
     if callable(key):
         if arguments(key, "element") not in (("v",), ("edge",)):

@@ -127,18 +127,39 @@ def edge(
     dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None,
     shape: int | tuple[int] | None = None, copy: bool = True,
 ) -> Field:  # fmt: skip
-    """Declare a field with one value for every edge slot of the graph; arguments as for :func:`vertex`."""
+    """Declare a field with one value for every edge slot of the graph; arguments as for :func:`vertex`.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.path(3), flow=fr.edge("float64", 0.5))
+    >>> p.flow
+    array([0.5, 0.5, 0.5, 0.5])
+    """
     return _each("edge", dtype, init, combine, with_, shape, copy)
 
 
 def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
-    """Declare a single value that functors read. It is written by Set, Reduce, ``count=``, or the host between runs."""
+    """Declare a single value that functors read. It is written by Set, Reduce, ``count=``, or the host between runs.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.path(2), depth=fr.scalar("int64", 3))
+    >>> int(p.depth)
+    3
+    """
     made = _dtype(dtype)
     return Field("scalar", made, init, plain=holds(init, made))
 
 
 def array(values: ArrayLike) -> Field:
-    """Declare a one-dimensional array of any length."""
+    """Declare a one-dimensional array of any length.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.path(2), histogram=fr.array([0, 0, 0]))
+    >>> p.histogram
+    array([0, 0, 0])
+    """
     made = read(values, "fr.array")
     if not is_device(made):
         made = np.ascontiguousarray(made)
@@ -149,7 +170,15 @@ def array(values: ArrayLike) -> Field:
 
 
 def pile(kind: str = "vertex") -> Field:
-    """Declare a named set of vertices or edges that is kept between steps, such as the far pile of delta-stepping."""
+    """Declare a named set of vertices or edges that is kept between steps, such as the far pile of delta-stepping.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.path(3), far=fr.pile())
+    >>> f = fr.put(p, fr.Frontier(p.graph, [2]), "far")
+    >>> sorted(fr.take(p, "far"))
+    [2]
+    """
     if kind not in KINDS:
         raise FrontierError(f"a pile holds 'vertex' or 'edge', not {kind!r}")
     return Field("pile", None, kind)
@@ -191,6 +220,13 @@ class Problem:
     ------
     FrontierError
         If an argument is not a field, or an initial value does not fit its dtype or has the wrong length.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.path(3), level=fr.vertex("int32", -1), depth=fr.scalar("int64"))
+    >>> p.level[0] = 7
+    >>> p.level, int(p.depth)
+    (array([ 7, -1, -1], dtype=int32), 0)
     """
 
     def __init__(self, graph: Graph, /, **fields: Field) -> None:

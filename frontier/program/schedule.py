@@ -92,6 +92,12 @@ class Schedule:
         step, for tracing and debugging.
     deterministic : bool, optional
         Give bitwise equal results in every run. The cpu backend then uses one thread; the cuda backend refuses it.
+
+    Examples
+    --------
+    >>> pull = fr.Schedule(direction="pull")
+    >>> fr.bfs(fr.path(4), 0, schedule=pull).level
+    array([0, 1, 2, 3], dtype=int32)
     """
 
     direction: str | None = None
@@ -224,6 +230,12 @@ def register_balance(name: str, backend: str, lower: Callable[..., None], *, sca
     -----
     Steps with ``part=``, and those of loops with ``order="sliding"``, use the balance ``thread`` whatever the schedule
     says. "Adding a balance" on the page Design has an example with a kernel of its own.
+
+    Examples
+    --------
+    >>> def lower(step, builder, source, target, next_scan):  # doctest: +SKIP
+    ...     ...  # add the phases that visit the edges of source
+    >>> fr.register_balance("mine", "cpu", lower)  # doctest: +SKIP
     """
     if not (isinstance(name, str) and name.isidentifier()) or name in _CHOICES["balance"]:
         raise FrontierError(f"a balance cannot be called {name!r}: it takes an identifier that no shipped balance has")

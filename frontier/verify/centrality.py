@@ -80,6 +80,12 @@ def betweenness(g: Graph, result: Any) -> Report:
     steps apart. Both are necessary, not sufficient: errors above the bound that cancel are not seen.
     By weights, the limit of k (n + m) is 4e6, and there is no such sum.
     O(k (n + m)) time, O(n + m) memory, also on every rank if the graph is in parts.
+
+    Examples
+    --------
+    >>> g = fr.karate()
+    >>> fr.verify.betweenness(g, fr.betweenness(g)).passed
+    True
     """
     return examine("betweenness", _properties, g, result, ("centrality", "sources", "normalized"))
 

@@ -82,6 +82,12 @@ def communities(
     Modularity is computed again: as a fraction of integers, if weights are integers with a sum below 2**62 or there are
     none, and must agree to 1e-12; in float64 otherwise, and to 1e-9. That no modularity is higher is not checked: it is
     hard to find the highest. O(n + m log m) time, O(n + m) memory.
+
+    Examples
+    --------
+    >>> g = fr.karate()
+    >>> fr.verify.communities(g, fr.louvain(g)).passed
+    True
     """
     if not tolerance >= 0:
         raise GraphError(f"tolerance={tolerance!r}: it must be a number, and not negative")
@@ -93,7 +99,14 @@ def communities(
 
 
 def leiden(g: Graph, result: Any, *, tolerance: float = 1e-3, node_weights: Any = None) -> Report:
-    """Check communities that must be connected: ``communities(g, result, connected=True)``."""
+    """Check communities that must be connected: ``communities(g, result, connected=True)``.
+
+    Examples
+    --------
+    >>> g = fr.karate()
+    >>> fr.verify.leiden(g, fr.leiden(g)).passed
+    True
+    """
     return communities(g, result, connected=True, tolerance=tolerance, node_weights=node_weights)
 
 

@@ -51,6 +51,12 @@ def connected_components(g: Graph, result: Any) -> Report:
     independent count of components shows; together they leave one partition. Every label is a
     vertex of its own component; that it is the smallest is not asked for. O((n + m) log n) time,
     O(n + m) memory at worst.
+
+    Examples
+    --------
+    >>> g = fr.from_edges([0, 2], [1, 3])
+    >>> fr.verify.connected_components(g, fr.connected_components(g)).passed
+    True
     """
     return examine("connected_components", _properties, g, result, ("label", "count"))
 

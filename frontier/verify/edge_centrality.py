@@ -46,6 +46,12 @@ def edge_betweenness(g: Graph, result: Any) -> Report:
     Values are finite and not negative. For k (n + m) up to 4e6, with k sources, each is computed again and must agree
     to 1e-9 of itself; beyond that only from some sources, as a lower bound. And the sum of all is that of distances,
     unless ``weighted``: a path of d edges counts for each of them. O(k (n + m)) time.
+
+    Examples
+    --------
+    >>> g = fr.karate()
+    >>> fr.verify.edge_betweenness(g, fr.edge_betweenness(g)).passed
+    True
     """
     return examine("edge_betweenness", _properties, g, result, ("centrality", "sources", "normalized"))
 

@@ -49,6 +49,19 @@ def bfs(g: Graph, result: Any) -> Report:
     The source has level 0; no edge spans more than one level upwards or leaves the reached part;
     every other reached vertex has an in-neighbour (its parent, where given) one level below. These
     imply that every level is exact: see :mod:`frontier.verify.lengths`. O(n + m) time, O(n) memory.
+
+    Examples
+    --------
+    >>> g = fr.path(3)
+    >>> result = fr.bfs(g, 0)
+    >>> fr.verify.bfs(g, result).passed
+    True
+    >>> result.level[2] = 1
+    >>> print(fr.verify.bfs(g, result))
+    bfs: FAILED
+      ok      the result has its fields, of the right shapes and dtypes
+    ...
+      FAILED  the edge from its parent gives every other vertex its level: parent[2] is 1, ...
     """
     return examine("bfs", _bfs, g, result, ("source", "level", "parent"))
 
@@ -108,6 +121,12 @@ def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
     one up to the tolerance for each edge of its path): see :mod:`frontier.verify.lengths`. O(n + m) time
     and O(n) memory; without parents, edges of weight zero take memory too, and a few array
     operations for each step of their longest chain.
+
+    Examples
+    --------
+    >>> g = fr.from_edges([0, 1], [1, 2], [1.5, 2.0])
+    >>> fr.verify.sssp(g, fr.sssp(g, 0)).passed
+    True
     """
     if g.num_slots and g.min_weight is not None and g.min_weight < 0:
         raise NegativeWeightError(
@@ -175,6 +194,12 @@ def bellman_ford(g: Graph, result: Any, tolerance: float | None = None) -> Repor
     -----
     The properties are those of :func:`sssp`. That no edge can be relaxed also implies that no cycle of negative weight
     can be reached. O(n + m) time.
+
+    Examples
+    --------
+    >>> g = fr.from_edges([0, 1], [1, 2], [1.0, -2.0], directed=True)
+    >>> fr.verify.bellman_ford(g, fr.bellman_ford(g, 0)).passed
+    True
     """
     _check_tolerance(tolerance)
 
@@ -210,6 +235,12 @@ def johnson(g: Graph, result: Any, tolerance: float | None = None) -> Report:
     Notes
     -----
     O(n + m) time for each source.
+
+    Examples
+    --------
+    >>> g = fr.from_edges([0, 1], [1, 2], [1.0, -2.0], directed=True)
+    >>> fr.verify.johnson(g, fr.johnson(g)).passed
+    True
     """
     _check_tolerance(tolerance)
 

@@ -70,6 +70,12 @@ def pagerank(g: Graph, result: Any) -> Report:
     tolerance / (1 - damping). Rank of vertices without out-edges goes to all vertices alike, or as
     the personalization or ``dangling`` says. O(n + m) time, O(n) memory. A result that stopped after a given number of
     iterations, before the tolerance was reached, does not pass.
+
+    Examples
+    --------
+    >>> g = fr.karate()
+    >>> fr.verify.pagerank(g, fr.pagerank(g)).passed
+    True
     """
     return examine(
         "pagerank", _properties, g, result, ("rank", "damping", "tolerance", "weighted", "personalization")

@@ -55,6 +55,12 @@ class Check:
         Whether it holds.
     detail : str
         Where it does not hold: a vertex or an edge, and the values there.
+
+    Examples
+    --------
+    >>> g = fr.path(3)
+    >>> fr.verify.bfs(g, fr.bfs(g, 0)).checks[1].ok
+    True
     """
 
     name: str
@@ -77,6 +83,12 @@ class Report:
     checks : tuple of Check
         The properties in the order in which they were checked. Each takes those before it for
         granted, so the first that does not hold is the last one here.
+
+    Examples
+    --------
+    >>> g = fr.path(3)
+    >>> bool(fr.verify.bfs(g, fr.bfs(g, 0)))
+    True
     """
 
     primitive: str

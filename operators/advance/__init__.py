@@ -59,6 +59,16 @@ class Advance(Operator):
     frontier in push; in pull at most the in-edges of the vertices for which ``where`` holds.
     With ``part`` it is a push with the balance ``thread``, which is slow for very long adjacency lists.
     Modelled on Gunrock's advance (Wang et al., PPoPP 2016) and Ligra's edgeMap.
+
+    Examples
+    --------
+    >>> def visit(p, dst):
+    ...     return fr.atomic_cas(p.level, dst, -1, p.depth) == -1
+    >>> class Levels(fr.Enactor):
+    ...     loop = fr.Loop(fr.Advance(visit), count="depth")
+    >>> p = fr.Problem(fr.path(4), level=fr.vertex("int32", [0, -1, -1, -1]), depth=fr.scalar("int32"))
+    >>> Levels(p).run(fr.Frontier(p.graph, [0])).level
+    array([0, 1, 2, 3], dtype=int32)
     """
 
     name = "advance"

@@ -77,6 +77,12 @@ def sample(k: int, seed: int | str = 0) -> Sample:
     t = 0, 1, ..., k - 1, entry t is exchanged with entry t + ``fr.hash(key + t) % (d - t)``, where key is
     ``fr.hash(fr.hash(seed) + v)``. In-edges are sorted by source, as in ``g.in_sources``. So the edges depend only on
     the graph, k, the seed and v.
+
+    Examples
+    --------
+    >>> g = fr.star(100)
+    >>> len(fr.advance(fr.Problem(g), fr.Frontier(g, [0]), lambda p, dst: True, part=fr.sample(2, seed=1)))
+    2
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise FrontierError(f"sample({k!r}): a number of edges, at least 1")

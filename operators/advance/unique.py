@@ -20,6 +20,16 @@ class Unique(Operator):
     """Remove the duplicates that a ``unique="cull"`` advance may have left.
 
     Only the cuda backend leaves any; on other backends this step does nothing.
+
+    Examples
+    --------
+    >>> def add(p, v):
+    ...     fr.atomic_add(p.calls, v, 1)
+    >>> class Centre(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Advance(lambda p, dst: True, unique="cull"), fr.Unique(), fr.Compute(add))
+    >>> p = fr.Problem(fr.star(4), calls=fr.vertex("int64"))
+    >>> Centre(p).run(fr.Frontier(p.graph, [1, 2, 3])).calls
+    array([1, 0, 0, 0])
     """
 
     name = "unique"

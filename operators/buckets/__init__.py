@@ -45,6 +45,16 @@ class Buckets(Operator):
     -----
     A generalised Split: with one pile, ``Buckets(fn, ["far"])`` is ``Split(not fn, rest="far")``. This is Gunrock's
     priority queue of several levels. To turn bucket i into bucket i - 1, swap piles, or increase the base.
+
+    Examples
+    --------
+    >>> def mark(p, v):
+    ...     p.pile[v] = 2
+    >>> class Sort(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Buckets(lambda p, v: v // 2, ["near", "far"]), fr.Take("far"), fr.Compute(mark))
+    >>> p = fr.Problem(fr.path(5), near=fr.pile(), far=fr.pile(), pile=fr.vertex("int64"))
+    >>> Sort(p).run(fr.Frontier.all(p.graph)).pile
+    array([0, 0, 0, 0, 2])
     """
 
     name = "buckets"

@@ -31,6 +31,15 @@ class Compute(Operator):
         holds 1024. (For a functor of ``v`` a scalar holds a vertex.) With the name of a field with several values
         (``shape=``) the functor takes ``v, i``, or for a field of edges ``i`` and any of ``src, dst, edge, weight``. It
         is called for each value, ``p.name[v, i]`` or ``p.name[edge, i]``.
+
+    Examples
+    --------
+    >>> def double(p, v):
+    ...     p.x[v] *= 2
+    >>> class Double(fr.Enactor):
+    ...     loop = fr.Loop(fr.Compute(double), over="vertices", times=3)
+    >>> Double(fr.Problem(fr.path(3), x=fr.vertex("int64", [1, 2, 3]))).run().x
+    array([ 8, 16, 24])
     """
 
     name = "compute"

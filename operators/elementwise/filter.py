@@ -28,6 +28,16 @@ class Filter(Operator):
         Called exactly once for each vertex (edge) of the frontier; side effects are allowed.
     over, schedule
         See :class:`frontier.program.step.Step`.
+
+    Examples
+    --------
+    >>> def mark(p, v):
+    ...     p.odd[v] = True
+    >>> class Odd(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Filter(lambda p, v: v % 2 == 1), fr.Compute(mark))
+    >>> p = fr.Problem(fr.path(4), odd=fr.vertex("bool"))
+    >>> Odd(p).run(fr.Frontier.all(p.graph)).odd
+    array([False,  True, False,  True])
     """
 
     name = "filter"

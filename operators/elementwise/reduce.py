@@ -34,6 +34,14 @@ class Reduce(Operator):
         Name of the scalar. An empty frontier gives the identity of the operation.
     over : see Step
         May be a count, a scalar that holds one, or a field with several values, as in Compute.
+
+    Examples
+    --------
+    >>> class Largest(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Reduce(lambda p, v: p.x[v], "max", "largest"))
+    >>> p = fr.Problem(fr.path(3), x=fr.vertex("int64", [4, 9, 2]), largest=fr.scalar("int64"))
+    >>> int(Largest(p).run(fr.Frontier.all(p.graph)).largest)
+    9
     """
 
     name = "reduce"

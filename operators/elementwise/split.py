@@ -37,6 +37,16 @@ class Split(Operator):
     -----
     Gunrock's priority queue of two levels: the near pile is processed until it is empty, the far pile later
     (Davidson et al., Work-efficient parallel GPU methods for SSSP, IPDPS 2014).
+
+    Examples
+    --------
+    >>> def mark(p, v):
+    ...     p.late[v] = True
+    >>> class Later(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Split(lambda p, v: v < 2, "far"), fr.Take("far"), fr.Compute(mark))
+    >>> p = fr.Problem(fr.path(4), far=fr.pile(), late=fr.vertex("bool"))
+    >>> Later(p).run(fr.Frontier.all(p.graph)).late
+    array([False, False,  True,  True])
     """
 
     name = "split"

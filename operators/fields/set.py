@@ -40,6 +40,14 @@ class Set(Operator):
     ----------
     **values : function of the problem -> number, or a number
         Functors read scalars and entries of ``fr.array`` fields, and have no side effects.
+
+    Examples
+    --------
+    >>> class Fibonacci(fr.Enactor):
+    ...     loop = fr.Loop(fr.Set(a=lambda p: p.b, b=lambda p: p.a + p.b), times=10)
+    >>> p = fr.Problem(fr.path(2), a=fr.scalar("int64", 0), b=fr.scalar("int64", 1))
+    >>> int(Fibonacci(p).run().a)
+    55
     """
 
     name = "set"

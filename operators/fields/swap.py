@@ -24,6 +24,14 @@ class Swap(Operator):
     ----------
     first, second : str
         Names of two vertex fields, edge fields, arrays of one length, scalars or piles.
+
+    Examples
+    --------
+    >>> class Exchange(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Swap("old", "new"))
+    >>> p = fr.Problem(fr.path(2), old=fr.vertex("int64", 1), new=fr.vertex("int64", 2))
+    >>> Exchange(p).run().old
+    array([2, 2])
     """
 
     name = "swap"

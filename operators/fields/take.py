@@ -25,6 +25,17 @@ class Take(Operator):
     ----------
     pile : str
         Name of the pile.
+
+    Examples
+    --------
+    >>> def mark(p, v):
+    ...     p.late[v] = True
+    >>> class Later(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Take("far"), fr.Compute(mark))
+    >>> p = fr.Problem(fr.path(4), far=fr.pile(), late=fr.vertex("bool"))
+    >>> f = fr.put(p, fr.Frontier(p.graph, [2, 3]), "far")
+    >>> Later(p).run([]).late
+    array([False, False,  True,  True])
     """
 
     name = "take"

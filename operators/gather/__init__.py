@@ -63,6 +63,14 @@ class Gather(Operator):
     Notes
     -----
     The frontier does not change. Work: the edges of the frontier. No atomics.
+
+    Examples
+    --------
+    >>> class Sum(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Gather(lambda p, src: p.x[src], "sum", "total"))
+    >>> p = fr.Problem(fr.star(4), x=fr.vertex("float64", [1, 2, 3, 4]), total=fr.vertex("float64"))
+    >>> Sum(p).run(fr.Frontier.all(p.graph)).total
+    array([9., 1., 1., 1.])
     """
 
     name = "gather"

@@ -46,6 +46,14 @@ class Intersect(Operator):
     The frontier does not change. Adjacency lists are sorted, so two lists of similar length are merged; a list many
     times longer than the other is searched instead. An undirected edge has two slots, so over all edges each triangle
     is visited six times.
+
+    Examples
+    --------
+    >>> class Triangles(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Intersect(lambda p, u, v, w: u < v and v < w, "sum", "count"))
+    >>> p = fr.Problem(fr.complete(5), count=fr.scalar("int64"))
+    >>> int(Triangles(p).run(fr.Frontier.all(p.graph, "edge")).count)
+    10
     """
 
     name = "intersect"

@@ -46,6 +46,16 @@ class Scan(Operator):
     An exclusive prefix sum, for example to give each element its own position in an array. The frontier does not
     change. Integers accumulate in int64. Floats accumulate in float64, with bitwise equal results in every run with
     the same number of threads. Work: the frontier, and a bit for every vertex (edge) of the graph.
+
+    Examples
+    --------
+    >>> class Positions(fr.Enactor):
+    ...     loop = fr.Sequence(fr.Scan(lambda p, v: p.size[v], "start", "total"))
+    >>> size = fr.vertex("int64", [2, 5, 1])
+    >>> p = fr.Problem(fr.path(3), size=size, start=fr.vertex("int64"), total=fr.scalar("int64"))
+    >>> result = Positions(p).run(fr.Frontier.all(p.graph))
+    >>> result.start, int(result.total)
+    (array([0, 2, 7]), 8)
     """
 
     name = "scan"
