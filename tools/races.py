@@ -1,8 +1,8 @@
 """What compute-sanitizer has reported, and which of its races are meant: by the statements that race, and how.
 
 A report of racecheck names its accesses, a read or a write each, with the line of the source where kernels know their
-lines. A race is forgiven only if all of its accesses are among those of one entry of :data:`BENIGN`. docs/cuda.md says
-more of them.
+lines. A race is forgiven only if all of its accesses are among those of one entry of :data:`BENIGN`.
+docs/notes/gpu-races.md says more of them.
 """
 
 from __future__ import annotations
