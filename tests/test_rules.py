@@ -19,7 +19,7 @@ from frontier.functors import rules
 from frontier.functors.rules import RULES, offences
 
 # Functors are linted as such: they are wrong on purpose.
-# ruff: noqa: C416, E501, E731, F841, SIM, B015, B018, PLC0415, C419, RUF005, PLW0603
+# ruff: noqa: C416, E731, F841, SIM, B015, B018, PLC0415, C419, RUF005, PLW0603
 
 outside = 1
 
