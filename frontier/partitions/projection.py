@@ -108,7 +108,7 @@ def projected(
     far as possible. For PageRank, ``rounds`` is 1 and ``unit`` is 4 n bytes: a float32 for each vertex. For a search,
     ``rounds`` is the number of levels, and ``unit`` is n / 8 bytes for each dense level: a bitmap of all vertices; the
     lists of the other levels are neglected. The three are added up, as if nothing overlapped, but it is assumed that
-    work is divided without loss. The page "Partitions" compares projected and measured times.
+    work is divided without loss. The notes on partitions compare projected and measured times.
 
     Parameters
     ----------
