@@ -177,7 +177,7 @@ def eigenvector_centrality(
     *,
     tolerance: float = 1e-9,
     weighted: bool = False,
-    max_iterations: int = 10_000,
+    max_iterations: int = 20_000,
     schedule: fr.Schedule | None = None,
 ) -> EigenvectorResult:
     """Eigenvector centrality of every vertex.
