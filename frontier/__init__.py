@@ -31,10 +31,11 @@ _NAMES = {
     "frontier.graph.convert_tables": "from_arrow from_pandas from_polars to_arrow to_pandas to_polars",
     "frontier.program.enactor": "Enactor",
     "frontier.batched_sources": "BatchedSources",
+    "frontier.clusters": "Cluster cluster",
     "frontier.errors": (
         "BackendUnavailableError DeviceLostError DeviceMemoryError FrontierError FrontierWarning "
         "FrontierMemoryError FunctorError GraphError NegativeCycleError NegativeWeightError NotConvergedError "
-        "RunTimeoutError VerificationError"
+        "RanksError RunTimeoutError VerificationError"
     ),
     "frontier.program.frontiers": "Frontier",
     "frontier.functors.functor": "function",

@@ -13,6 +13,10 @@ from frontier import (
 from frontier.batched_sources import (
     BatchedSources as BatchedSources,
 )
+from frontier.clusters import (
+    Cluster as Cluster,
+    cluster as cluster,
+)
 from frontier.errors import (
     BackendUnavailableError as BackendUnavailableError,
     DeviceLostError as DeviceLostError,
@@ -25,6 +29,7 @@ from frontier.errors import (
     NegativeCycleError as NegativeCycleError,
     NegativeWeightError as NegativeWeightError,
     NotConvergedError as NotConvergedError,
+    RanksError as RanksError,
     RunTimeoutError as RunTimeoutError,
     VerificationError as VerificationError,
 )

@@ -22,6 +22,7 @@ __all__ = [
     "NegativeCycleError",
     "NegativeWeightError",
     "NotConvergedError",
+    "RanksError",
     "RunTimeoutError",
     "VerificationError",
     "printable",
@@ -111,6 +112,10 @@ class NotConvergedError(FrontierError):
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class RanksError(FrontierError, RuntimeError):
+    """Processes that run a program together cannot go on: one of them is lost, or does not come to an exchange."""
 
 
 class RunTimeoutError(FrontierError, TimeoutError):

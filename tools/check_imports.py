@@ -28,7 +28,7 @@ LAYERS = {
     "backends": (
         "backends backends.translation backends.python backends.cpu backends.cuda backends.ranks backends.devices"
     ),
-    "tools": "verify io datasets registry batched_sources",
+    "tools": "verify io datasets registry batched_sources clusters",
     "operators": (
         "operators.shared operators.elementwise operators.advance operators.advance.cpu operators.advance.cuda "
         "operators.fields operators.gather operators.intersect operators.scan operators.buckets operators.order "

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["edge_columns", "from_arrow", "from_pandas", "from_polars", "to_arrow", "to_pandas", "to_polars"]
+__all__ = [
+    "chosen_columns", "columns_of_table", "edge_columns", "from_arrow", "from_pandas", "from_polars", "to_arrow",
+    "to_pandas", "to_polars",
+]  # fmt: skip
 
 
 class Table(Protocol):
@@ -206,13 +209,8 @@ def _graph_of(
     kinds = next((name for name in others if name.lower() == "type"), None)
     says = None if kinds is None or directed is not None else meanings.said_by(table.values(kinds).tolist())
     if columns is None:
-        left = [name for name in others if name != (None if says is None else kinds) and not meanings.counts_rows(name)]
-        if left:
-            way = f"weight={left[0]!r} takes one for weights, " if weighs is None and weight is None else ""
-            warn(
-                f"{function} leaves out the columns {', '.join(map(repr, left))}: columns={left} keeps them as data of "
-                f"edges, {way}and columns=[] says that this is meant"
-            )
+        left = [name for name in others if name != (None if says is None else kinds)]
+        _warn_of_others(left, function, weighs is None and weight is None)
     kept: Mapping[str, Array] = {_known(table, name): table.values(name) for name in columns or ()}
     ends = table.ends(src, dst)
     return from_edges(
@@ -223,6 +221,50 @@ def _graph_of(
         edges=kept,
         **options,
     )
+
+
+def _warn_of_others(others: list[str], function: str, weighable: bool) -> None:
+    """Say that columns of a table are left out; ``weighable``: one may have been meant as weights."""
+    left = [name for name in others if not meanings.counts_rows(name)]
+    if left:
+        way = f"weight={left[0]!r} takes one for weights, " if weighable else ""
+        warn(
+            f"{function} leaves out the columns {', '.join(map(repr, left))}: columns={left} keeps them as data of "
+            f"edges, {way}and columns=[] says that this is meant"
+        )
+
+
+def chosen_columns(
+    names: list[str], function: str, source: str | None, target: str | None, weight: str | bool | None,
+    columns: Iterable[str] | None,
+) -> tuple[str, str, str | None, list[str]]:  # fmt: skip
+    """Return the columns of sources, targets and weights, and those to keep, of a table of which only names are known.
+
+    Raises
+    ------
+    GraphError
+        There are no such columns.
+    """
+    src, dst, weighs, others = _meant(names, source, target, weight)
+    if columns is None:
+        _warn_of_others(others, function, weighs is None and weight is None)
+    kept = list(columns or ())
+    for name in kept:
+        if name not in names:
+            raise GraphError(f"the table has no column {name!r}, but {', '.join(names)}")
+    return src, dst, weighs, kept
+
+
+def columns_of_table(table: Any, names: Iterable[str]) -> dict[str, Array]:
+    """Return columns of a table of pandas, or of Arrow, of which no cell is empty.
+
+    Raises
+    ------
+    GraphError
+        A cell is.
+    """
+    read = _Pandas(table) if hasattr(table, "iloc") else _Arrow(table)
+    return {name: read.values(name) for name in names}
 
 
 def _meant(

@@ -36,6 +36,9 @@ def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
     @wraps(function)
     def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
         graph: Any = given[0] if given else named.get("g")
+        there = getattr(graph, "_call_there", None)  # of a graph in the ranks of a cluster
+        if there is not None:
+            return _named(there(call, given, named), graph)
         if type(getattr(graph, "num_slots", None)) is not int and (given or "g" in named):
             graph = graph_of(graph, function.__name__)
             if given:

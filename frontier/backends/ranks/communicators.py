@@ -1,4 +1,4 @@
-"""How the parts of a run talk: processes by MPI (``mpi``), or by PyTorch (``torchrun``), or threads (``members``).
+"""How parts of a run talk: processes by MPI (``mpi``), PyTorch (``torchrun``) or ``sockets``; threads (``members``).
 
 Steps need collectives on bytes: blocks of one length from each part to each other, messages of any length from each to
 each, and one message from each to all. Around a run, and for errors, everybody gives an object and gets those of all.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.carriers import Carrier
     from frontier.memory.base import Memory
 
-__all__ = ["LENGTH", "Communicator", "Ended", "Processes", "by_torchrun", "cut", "starts", "world"]
+__all__ = ["LENGTH", "Communicator", "Ended", "Processes", "by_torchrun", "cut", "given", "starts", "use", "world"]
 
 #: Bytes of the length of a message.
 LENGTH = 8
@@ -208,7 +208,9 @@ def world() -> Processes:
         Without mpi4py, or without an MPI that it finds; under torchrun without PyTorch.
     """
     made: Processes
-    if by_torchrun():
+    if _given:
+        made = _given[0]
+    elif by_torchrun():
         made = importlib.import_module("frontier.backends.ranks.torchrun").Gloo()
     else:
         mpi = mpi_that_all_processes_begin_together()
@@ -216,6 +218,20 @@ def world() -> Processes:
     if "FRONTIER_NUM_THREADS" not in os.environ:
         threads.set_num_threads(max(1, threads.num_threads() // made.neighbours))
     return made
+
+
+#: The processes that somebody has connected, before anything needs them.
+_given: list[Processes] = []
+
+
+def use(comm: Processes) -> None:
+    """Let these be the processes of this run: of a process that has been started to be one of them."""
+    _given[:] = [comm]
+
+
+def given() -> bool:
+    """Whether somebody has said which the processes of this run are."""
+    return bool(_given)
 
 
 def by_torchrun() -> bool:

@@ -1,0 +1,136 @@
+"""How processes that nobody has started together find each other: each listens, and connects to those of lower rank.
+
+They make sure that they belong together by a secret, which no message contains: who connects proves that it has it, and
+so does who listens (HMAC, of what the other has just drawn).
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import socket
+import time
+from typing import TYPE_CHECKING
+
+from frontier.backends.ranks.communicators import LENGTH
+from frontier.backends.ranks.sockets import Sockets
+from frontier.backends.ranks.streams import Stream
+from frontier.errors import RanksError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["joined", "listening"]
+
+#: Seconds for all processes to reach each other when they begin.
+JOIN = 60.0
+
+#: Seconds for a process that has connected to say who it is, and how many may wait for that.
+PATIENT, BACKLOG = 5.0, 1024
+
+#: Seconds without a word after which TCP asks whether the other host is there, between two questions, and how many;
+#: and milliseconds that what is sent may stay unanswered.
+PROBES = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 30_000}
+
+#: Bytes that are drawn, and of a proof.
+_NONCE = 32
+
+
+def listening(host: str) -> socket.socket:
+    """Return a socket to which others connect: at an address of this host, or at all if it is no own address."""
+    family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
+    try:
+        return socket.create_server((host, 0), family=family, backlog=BACKLOG)
+    except OSError:  # in containers the name by which others know a host may not be its own
+        return socket.create_server(("", 0), family=family, backlog=BACKLOG)
+
+
+def joined(rank: int, server: socket.socket, addresses: Sequence[tuple[str, int]], secret: bytes) -> Sockets:
+    """Connect this process with all others, each of which calls this at the same time.
+
+    Parameters
+    ----------
+    rank : int
+    server : socket
+        At which this process listens; it is closed.
+    addresses : sequence of pairs
+        Host and port at which each process listens, by rank.
+    secret : bytes
+        By which processes know that they belong together.
+
+    Raises
+    ------
+    RanksError
+        Not all can be reached.
+    """
+    streams, until = {}, time.monotonic() + JOIN
+    with server:
+        for other in range(rank):
+            host, port = addresses[other]
+            try:
+                line = socket.create_connection((host, port), max(until - time.monotonic(), 1))
+                _introduce(line, rank, secret)
+            except OSError as error:
+                raise RanksError(f"rank {rank} cannot reach rank {other} at {host}, port {port}: {error}") from None
+            streams[other] = _stream(line)
+        while len(streams) < len(addresses) - 1:
+            server.settimeout(max(until - time.monotonic(), 1))
+            try:
+                line, _ = server.accept()
+            except OSError:
+                late = sorted({*range(rank + 1, len(addresses))} - {*streams})
+                raise RanksError(f"ranks {late} have not reached rank {rank} at {addresses[rank]}") from None
+            other = _welcomed(line, secret)
+            if other is None or not rank < other < len(addresses) or other in streams:
+                line.close()
+            else:
+                streams[other] = _stream(line)
+    return Sockets(rank, streams)
+
+
+def _introduce(line: socket.socket, rank: int, secret: bytes) -> None:
+    """Say who this is to a process that asks, and see that it is one of ours."""
+    asked, own = _read(line, _NONCE), os.urandom(_NONCE)
+    said = rank.to_bytes(LENGTH, "little") + own
+    line.sendall(said + _proof(secret, asked + said))
+    if not hmac.compare_digest(_read(line, _NONCE), _proof(secret, own + asked)):
+        raise OSError("another program listens there")
+
+
+def _welcomed(line: socket.socket, secret: bytes) -> int | None:
+    """The rank of a process that has connected; None if it is none of ours."""
+    try:
+        line.settimeout(PATIENT)
+        asked = os.urandom(_NONCE)
+        line.sendall(asked)
+        said, proof = _read(line, LENGTH + _NONCE), _read(line, _NONCE)
+        if not hmac.compare_digest(proof, _proof(secret, asked + said)):
+            return None
+        line.sendall(_proof(secret, said[LENGTH:] + asked))
+    except OSError:
+        return None
+    return int.from_bytes(said[:LENGTH], "little")
+
+
+def _proof(secret: bytes, text: bytes) -> bytes:
+    return hmac.digest(secret, text, "sha256")
+
+
+def _read(line: socket.socket, size: int) -> bytes:
+    """So many bytes, as they come in however many pieces."""
+    found = b""
+    while len(found) < size:
+        part = line.recv(size - len(found))
+        if not part:
+            raise OSError("it has closed the connection")
+        found += part
+    return found
+
+
+def _stream(line: socket.socket) -> Stream:
+    """A stream whose end is noticed, also if the other host is gone."""
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in PROBES.items():
+        if hasattr(socket, name):  # each system has some
+            line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return Stream(line)

@@ -1,0 +1,130 @@
+"""In the process of a worker: what starts a rank beside it, and passes on what the rank is asked.
+
+Requests and replies are pickles in the pipes of the rank's standard input and output; so the rank sees when its worker
+is gone, however it went, and the worker when the rank is.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from typing import Any
+
+from frontier.errors import RanksError
+
+__all__ = ["Agent", "agent"]
+
+#: What a rank begins with: it finds modules where its worker does.
+_BEGIN = """
+import pickle, sys
+sys.path[:] = pickle.load(sys.stdin.buffer)
+from frontier.clusters.rank import main
+main()
+"""
+
+#: Seconds for a rank to end once it is to.
+GRACE = 2.0
+
+#: Those of this process, by the cluster and by the worker: several workers may be threads of one process.
+_agents: weakref.WeakValueDictionary[tuple[str, str], Agent] = weakref.WeakValueDictionary()
+
+
+class Agent:
+    """Starts a rank, and passes on what it is asked; the rank ends with this object.
+
+    Parameters
+    ----------
+    token : str
+        Of the cluster.
+    where : str
+        Of the worker.
+    """
+
+    def __init__(self, token: str, where: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=-1,
+            start_new_session=True,  # Ctrl-C in a terminal is for the program, which passes it on
+        )  # fmt: skip
+        self._turn, self._writing, self._number = threading.Lock(), threading.Lock(), 0
+        self._end = weakref.finalize(self, _ended, self._process)
+        self._send([*sys.path])
+        _agents[token, where] = self
+
+    def ask(self, name: str, *given: Any) -> tuple[Any, ...]:
+        """Let the rank do something, and return its reply; ``("gone", why)`` if its process has ended."""
+        with self._turn:
+            self._number += 1
+            try:
+                self._send((self._number, name, given))
+                reply: tuple[Any, ...] = pickle.load(self._process.stdout)  # type: ignore[arg-type]
+            except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+                return "gone", f"its process has ended{self._how()}"
+        return reply
+
+    def interrupt(self, seconds: float) -> bool:
+        """Stop what the rank does as Ctrl-C would; whether it has stopped. If not in so many seconds, it is ended."""
+        try:
+            self._send((0, "interrupt", (self._number,)))
+        except (OSError, ValueError):
+            return False
+        if self._turn.acquire(timeout=seconds):
+            self._turn.release()
+            return self._process.poll() is None
+        self._process.kill()
+        return False
+
+    def close(self) -> None:
+        """End the rank."""
+        self._end()
+
+    def _send(self, message: Any) -> None:
+        with self._writing:
+            assert self._process.stdin is not None
+            pickle.dump(message, self._process.stdin, 5)
+            self._process.stdin.flush()
+
+    def _how(self) -> str:
+        """How the process has ended."""
+        try:
+            status = self._process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            return ""
+        if status >= 0:
+            return f" with status {status}"
+        try:
+            return f" by {signal.Signals(-status).name}"
+        except ValueError:
+            return f" by signal {-status}"
+
+
+def agent(token: str, where: str) -> Agent:
+    """Return the agent of a worker of this process.
+
+    Raises
+    ------
+    RanksError
+        There is none any more.
+    """
+    found = _agents.get((token, where))
+    if found is None:
+        raise RanksError(f"there is no rank on the worker {where} any more: the cluster has been closed")
+    return found
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """End a process, and wait until it is."""
+    for pipe in (process.stdin, process.stdout):
+        try:
+            if pipe is not None:
+                pipe.close()  # which it sees
+        except OSError:  # of what could not be written
+            continue
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

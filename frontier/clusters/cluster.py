@@ -1,0 +1,410 @@
+"""``fr.cluster``: ranks on the workers of a cluster of Dask or Ray, from the program that uses them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pickle
+import secrets
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from frontier.clusters.on_dask import DaskWorkers, is_client
+from frontier.clusters.on_ray import RayWorkers, is_ray
+from frontier.clusters.remote import RemoteArray, RemoteGraph
+from frontier.clusters.versions import versions
+from frontier.clusters.workers import Reply, Workers
+from frontier.errors import FrontierError, GraphError, RanksError, warn
+from frontier.graph.convert_tables import chosen_columns
+from frontier.graph.graph import Graph
+from frontier.graph.kinds import door
+from frontier.results import Result
+from frontier.tables import library
+
+if TYPE_CHECKING:
+    from frontier.graph.topology import Array
+
+__all__ = ["Cluster", "cluster"]
+
+#: Seconds for ranks to stop after Ctrl-C, before they are ended.
+GRACE = 10.0
+
+
+def cluster(client: Any, ranks: int | None = None, *, placement: str = "ranks") -> Cluster:
+    """Start one rank on each worker of a cluster of Dask or Ray, to run primitives and programs on them together.
+
+    Parameters
+    ----------
+    client : distributed.Client or "ray"
+        A client of Dask; or Ray, by its name or as the module, which must be connected to its cluster if that is not
+        the one that ``ray.init()`` finds.
+    ranks : int, optional
+        How many ranks. Default: one on each worker of Dask; of Ray, one on each GPU, or on each node if there is none.
+    placement : str
+        What ranks compute on, and whether in a grid, as ``"ranks,cpu"`` or ``"ranks,2d"``; see :meth:`Graph.to`.
+
+    Returns
+    -------
+    Cluster
+        A handle, and a context manager, which ends the ranks. They also end when the handle is no longer used, and when
+        the program has ended.
+
+    Raises
+    ------
+    RanksError
+        If the ranks cannot be started, or do not reach each other.
+    FrontierError
+        If ``client`` is none, or there are too few workers.
+
+    Notes
+    -----
+    Each rank is a process of its own beside its worker. Ranks talk over sockets of their own, and between GPUs by NCCL,
+    if each has one.
+
+    Examples
+    --------
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> with fr.cluster(Client(n_workers=2)) as c:  # doctest: +SKIP
+    ...     ranks = fr.pagerank(c.read("edges/", directed=True)).to_pandas()
+    """
+    if ranks is not None and (isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1):
+        raise FrontierError(f"ranks={ranks!r}: the number of ranks is an integer from 1")
+    if placement.partition(",")[0] != "ranks":
+        raise FrontierError(f"placement={placement!r}: in a cluster, graphs lie in ranks: 'ranks' or 'ranks,2d'")
+    token = secrets.token_hex(8)
+    workers: Workers
+    if is_client(client):
+        workers = DaskWorkers(client, ranks, token)
+    elif is_ray(client):
+        workers = RayWorkers(ranks, token)
+    else:
+        raise FrontierError(f'fr.cluster takes a distributed.Client or "ray", not {type(client).__name__}')
+    return Cluster(workers, placement)
+
+
+class Cluster:
+    """Ranks on the workers of a cluster; made by :func:`cluster`.
+
+    Graphs that :meth:`read` and :meth:`run` return lie in the ranks. Primitives run there: ``fr.pagerank(g)`` returns
+    its usual result, whose long arrays stay in the ranks until somebody looks at them.
+
+    Attributes
+    ----------
+    size : int
+        How many ranks there are.
+    placement : str
+        Of graphs.
+    """
+
+    def __init__(self, workers: Workers, placement: str) -> None:
+        self.size, self.placement = len(workers.names), placement
+        self._workers, self._lock, self._ended = workers, threading.RLock(), ""
+        self._calls, self._dropped = 0, list[str]()
+        self._known: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        self._end = weakref.finalize(self, _close_aside, workers)
+        self._end.atexit = False  # the library ends what it has
+        try:
+            self._join()
+        except BaseException:
+            self.close()
+            raise
+
+    def _join(self) -> None:
+        """Let the ranks connect with each other."""
+        workers = self._workers
+        found = self._values(workers.ask("listen", each=[(host,) for host in workers.hosts]), "begin")
+        here = versions()
+        for name, each in zip(workers.names, found, strict=True):
+            if each["versions"] != here:
+                raise RanksError(f"the worker {name} has {_said(each['versions'])}, and this program {_said(here)}")
+        addresses = [(host, each["port"]) for host, each in zip(workers.hosts, found, strict=True)]
+        secret, devices = secrets.token_bytes(32), _devices(found)
+        own = [(rank, addresses, secret, devices[rank]) for rank in range(self.size)]
+        self._values(workers.ask("join", each=own), "reach each other")
+        self.processes = [each["process"] for each in found]
+
+    # ---- what users call -------------------------------------------------------------------------------------
+
+    def read(
+        self, edges: Any, source: str | None = None, target: str | None = None, weight: str | bool | None = None, *,
+        directed: bool | None = None, columns: Iterable[str] | None = None, **options: Any,
+    ) -> Graph:  # fmt: skip
+        """Make a graph in the ranks, of a file or folder that all workers see, or of a distributed table.
+
+        Parameters
+        ----------
+        edges : str, os.PathLike, dask.dataframe.DataFrame or ray.data.Dataset
+            A path, as for :func:`read`: of a folder of Parquet files, or of a file in one of the formats that ranks
+            read in parts, each rank reads rows of its own. Of a table with a row for each edge, it gets partitions.
+        source, target, weight
+            Columns, as for :func:`read` and :func:`from_pandas`.
+        directed : bool, optional
+            Default: of files, what :func:`read` says, so edges of Parquet files are directed; of tables, False.
+        columns : iterable of str, optional
+            Of tables, columns to keep as data of edges.
+        **options
+            ``num_vertices``, ``duplicates``, ``self_loops`` and ``labels``; of files, all others of :func:`read`. Where
+            the ends of edges in a table are names, or ``labels=True`` says so of numbers, the ranks number them
+            together, and each has the names of all vertices.
+
+        Returns
+        -------
+        Graph
+            In the ranks. ``graph.to("cpu")`` is a copy here.
+
+        Raises
+        ------
+        GraphError
+            As :func:`read` and :func:`from_pandas` do.
+        RanksError
+            If a rank is lost.
+        """
+        more = {"directed": directed, "placement": self.placement, **options}
+        if isinstance(edges, str | os.PathLike):
+            from frontier.io import read
+
+            if columns is not None:
+                raise GraphError("columns= is for tables: of a file, all columns are kept")
+            path = os.path.abspath(edges)
+            return self.run(read, path, source=source, target=target, weight=weight, **more)
+        names = self._workers.columns(edges)
+        if names is None:
+            raise GraphError(
+                "cluster.read takes the path of a file or folder, a DataFrame of Dask where workers are of Dask, or a "
+                f"Dataset of Ray, not {type(edges).__name__}: {door(edges) or 'fr.from_edges'} makes a graph here"
+            )
+        return self._of_table(edges, names, source, target, weight, columns, more)
+
+    def _of_table(
+        self, table: Any, names: list[str], source: str | None, target: str | None, weight: str | bool | None,
+        columns: Iterable[str] | None, options: dict[str, Any],
+    ) -> Graph:  # fmt: skip
+        from frontier.clusters.handed import graph_of
+
+        src, dst, weighs, kept = chosen_columns(names, "cluster.read", source, target, weight, columns)
+        name, labels = secrets.token_hex(8), options.pop("labels", None)
+        options["directed"] = bool(options["directed"])
+        with self._using():
+            self._workers.put(name, table, [*dict.fromkeys([src, dst, *([weighs] if weighs else []), *kept])])
+            return self.run(graph_of, name, src, dst, weighs, kept, labels, **options)
+
+    def run(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Call a function on every rank, with the same arguments, and return what rank 0 returns.
+
+        Parameters
+        ----------
+        function : callable
+            Of the program, or a lambda; it is pickled by value (cloudpickle). All ranks must do the same in it, as
+            under mpirun (docs/ranks.md).
+        *given, **named
+            Arguments. Graphs of this cluster, and long arrays of its results, are there the graph and the array in
+            parts.
+
+        Returns
+        -------
+        object
+            Graphs in parts and arrays of more than 65,536 values stay in the ranks.
+
+        Raises
+        ------
+        RanksError
+            If a rank is lost. The cluster cannot be used any more then.
+        Exception
+            What the function raises.
+
+        Examples
+        --------
+        >>> def hops(g):
+        ...     return int(fr.bfs(g, 0).level.max())
+        >>> c.run(hops, g)  # doctest: +SKIP
+        """
+        name = getattr(function, "__name__", "function")
+        with self._using():
+            self._calls += 1
+            dropped, number = list(self._dropped), self._calls
+            del self._dropped[: len(dropped)]
+            data = self._dumps((function, given, named))
+            try:
+                replies = self._workers.ask("call", data, number, dropped)
+            except KeyboardInterrupt:
+                self._interrupt()
+                raise
+            said = [reply if reply[0] == "gone" else reply[:-1] for reply in replies]
+            for message in dict.fromkeys(each for reply in replies if reply[0] != "gone" for each in reply[-1]):
+                warn(message)
+            found = self._values(said, f"run {name}")[0]
+            return self._loads(found)
+
+    def table(self, result: Result) -> Any:
+        """Return a result as a distributed table: each rank's rows are a partition, on its worker.
+
+        Parameters
+        ----------
+        result : Result
+            Of a primitive that has run on this cluster.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame or ray.data.Dataset
+            With the columns of :meth:`Result.table`; a DataFrame is indexed by vertex ids, or by numbers of slots. A
+            result whose rows are neither vertices nor edges, or that is short, is one partition.
+
+        Raises
+        ------
+        RanksError
+            If a rank is lost.
+        """
+        values = [getattr(result, name) for name in result._present()]
+        graph = result._graph if isinstance(result._graph, RemoteGraph) else None
+        remote = any(isinstance(each, RemoteArray) for each in values)
+        if not remote or not (result._rows == "vertex" or (result._rows == "slot" and graph is not None)):
+            return self._workers.table_of(result.to_pandas())
+        with self._using():
+            data = self._dumps((result, graph))
+            found = self._values(self._workers.ask("extent", data), "make a table")
+            return self._workers.table(data, [each[:2] for each in found], found[0][2])
+
+    def close(self) -> None:
+        """End the ranks; graphs and arrays that lie there are gone."""
+        self._ended = self._ended or "the cluster has been closed"
+        if self._end.detach() is not None:
+            with contextlib.suppress(Exception):  # of a library whose cluster has ended before
+                self._workers.close()
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Cluster: {self.size} ranks{'; ended' if self._ended else ''}>"
+
+    # ---- replies -----------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _using(self) -> Any:
+        """One thing at a time, while the ranks are there."""
+        with self._lock:
+            if self._ended:
+                raise RanksError(f"{self._ended}: fr.cluster starts another")
+            yield
+
+    def _values(self, replies: list[Reply], doing: str) -> list[Any]:
+        """What all have replied; or what is wrong, of which the cause comes first."""
+        for rank, (kind, *said) in enumerate(replies):
+            if kind == "gone":
+                where = self._workers.names[rank]
+                self._fail(f"rank {rank} of {self.size} ({where}) was lost, while the ranks {doing}: {said[0]}")
+        for kind, *said in replies:
+            if kind == "lost":
+                self._fail(said[0])
+        for kinds in (("error",), ("waited", "interrupted")):
+            for rank, (kind, *said) in enumerate(replies):
+                if kind in kinds:
+                    self._raise(rank, kind, said)
+        return [said[0] for _, *said in replies]
+
+    def _raise(self, rank: int, kind: str, said: list[Any]) -> None:
+        """Raise what a rank has raised."""
+        if kind == "interrupted":
+            raise KeyboardInterrupt
+        if kind == "waited":
+            raise FrontierError(said[0])
+        error, where, *result = said
+        if result and result[0] is not None:
+            error.result = self._loads(result[0])
+        if not any("(rank " in note for note in getattr(error, "__notes__", ())):
+            error.add_note(f"(rank {rank} of {self.size})")
+        if where:
+            error.add_note(f"\nThere:\n{where}")
+        raise error
+
+    def _fail(self, why: str) -> None:
+        """End all ranks, as they cannot go on."""
+        self._ended = why
+        self.close()
+        raise RanksError(why)
+
+    def _interrupt(self) -> None:
+        """Stop the ranks after Ctrl-C; if one does not stop, they have ended."""
+        if not self._workers.interrupt(GRACE):
+            self._ended = f"a rank did not stop within {GRACE:g} s of Ctrl-C, and all have ended"
+            self.close()
+
+    def _parts(self, key: str, name: str) -> list[Array]:
+        """The parts of an array."""
+        with self._using():
+            return self._values(self._workers.ask("part", key, name), "fetch an array")
+
+    # ---- what lies in the ranks ----------------------------------------------------------------------------------
+
+    def _dumps(self, value: Any) -> bytes:
+        """Pickle what ranks shall have: keys of what lies there."""
+        owner = self
+
+        class Pickler(library("cloudpickle", "cloudpickle").Pickler):  # type: ignore[misc]
+            def persistent_id(self, value: Any) -> tuple[str, str] | None:
+                if not isinstance(value, RemoteGraph | RemoteArray):
+                    return None
+                if value.cluster is not owner:
+                    raise GraphError("a graph or a result lies in the ranks of another cluster")
+                return value.key, getattr(value, "name", "")
+
+        file = io.BytesIO()
+        Pickler(file, protocol=5).dump(value)
+        return file.getvalue()
+
+    def _loads(self, data: bytes) -> Any:
+        """Return what rank 0 has returned."""
+        owner = self
+
+        class Unpickler(pickle.Unpickler):
+            def persistent_load(self, said: Any) -> Any:
+                kind, key, *more = said
+                return owner._graph(key, *more) if kind == "graph" else owner._array(key, *more)
+
+        return Unpickler(io.BytesIO(data)).load()
+
+    def _graph(self, key: str, facts: dict[str, Any]) -> RemoteGraph:
+        return self._one(key, lambda: RemoteGraph(self, key, facts))
+
+    def _array(self, key: str, shape: tuple[int, ...], dtype: str) -> RemoteArray:
+        return self._one(key, lambda: RemoteArray(self, key, shape, dtype))
+
+    def _one(self, key: str, make: Callable[[], Any]) -> Any:
+        """What stands for a thing that a rank keeps: one object, with whose end it is kept no longer."""
+        found = self._known.get(key)
+        if found is None:
+            if key in self._dropped:
+                self._dropped.remove(key)
+            found = self._known[key] = make()
+            weakref.finalize(found, self._dropped.append, key).atexit = False
+        return found
+
+
+def _close_aside(workers: Workers) -> None:
+    """End ranks whose handle is no longer used, in a thread: this may be called anywhere."""
+
+    def close() -> None:
+        with contextlib.suppress(Exception):  # of a library whose cluster has ended before
+            workers.close()
+
+    threading.Thread(target=close, daemon=True, name="frontier cluster").start()
+
+
+def _devices(found: list[dict[str, Any]]) -> list[str | None]:
+    """Which GPU each rank shall see: the first of its worker's, if those of a host differ, as Dask-CUDA lets them."""
+    first = [(each["host"], (each["devices"] or "").split(",")[0]) for each in found]
+    apart = all(device for _, device in first) and len(set(first)) == len(first)
+    return [device if apart else None for _, device in first]
+
+
+def _said(versions: dict[str, str]) -> str:
+    return " and ".join(f"{name} {version}" for name, version in versions.items())

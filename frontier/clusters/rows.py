@@ -1,0 +1,61 @@
+"""A rank's own rows of a result, as columns of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.ranks.fields import FieldInParts
+from frontier.backends.ranks.parts import InParts
+from frontier.clusters.keeping import slots_of
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.graph.topology import Array
+    from frontier.results import Result
+
+__all__ = ["extent", "rows"]
+
+
+def rows(result: Result, graph: Graph | None, rank: int, size: int, none: bool = False) -> dict[str, Array]:
+    """Return a rank's own rows of a result whose rows are vertices, or edges of a graph in parts.
+
+    No other rank is asked. ``none``: the same columns without a row.
+    """
+    values = {name: getattr(result, name) for name in result._present()}
+    own = extent(result, graph, rank, size)
+    count = 0 if none else own.stop - own.start
+    if result._rows == "slot":
+        assert graph is not None
+        part = graph._topology.divided.parts[0]
+        ends = {"source": part.sources[own][:count], "target": part.targets[own][:count]}
+    else:
+        ends = {"vertex": np.arange(own.start, own.start + count)}
+    names = result.names if graph is None else graph.names
+    made = {name: names.column(value) for name, value in ends.items()}
+    for name, value in values.items():
+        part = _part(value, own)[:count]
+        made[name] = names.column(part) if name in result._vertices else part
+    return made
+
+
+def extent(result: Result, graph: Graph | None, rank: int, size: int) -> slice:
+    """Return which rows a rank has: those that it owns, or as many as others."""
+    if result._rows == "slot":
+        assert graph is not None
+        return slots_of(graph)
+    values = [getattr(result, name) for name in result._present()]
+    for value in values:
+        if isinstance(value, FieldInParts):
+            return slice(value.first, value.first + len(value.own))
+    length = len(values[0])
+    return slice(length * rank // size, length * (rank + 1) // size)
+
+
+def _part(value: Any, own: slice) -> Array:
+    """A rank's own entries of a column."""
+    if isinstance(value, FieldInParts | InParts):
+        return value.own
+    part: Array = np.asarray(value)[own]
+    return part
