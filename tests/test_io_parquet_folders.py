@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_divided import same
 
 import frontier as fr
+from frontier.backends.ranks import building
+from frontier.io import parquet, parquet_folders
 
 arrow = pytest.importorskip("pyarrow", reason="no PyArrow: pip install .[tables]")
 tables = pytest.importorskip("pyarrow.parquet")
@@ -103,3 +106,39 @@ def test_open_files_by_content(tmp_path: Path) -> None:
     archive = io.BytesIO()
     np.savez(archive, src=[0], dst=[1], weights=[5])
     assert slots(fr.read(io.BytesIO(archive.getvalue()))) == [(0, 1, 5)]
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("weights", [None, (1, 9)])
+@pytest.mark.parametrize("directed", [False, True])
+def test_ranks_read_rows_of_their_own(
+    directed: bool, weights: Any, parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of files of any number of rows, none or some more than a batch; the edges come in the same order."""
+    g = fr.rmat(9, 16, seed=5, directed=directed, weights=weights)
+    kept = slice(None) if directed else g.sources <= g.targets
+    src, dst = g.sources[kept], g.targets[kept]
+    for number, cut in enumerate(np.array_split(np.arange(len(src)), 5)):
+        rows = {"src": src[cut], "dst": dst[cut], "note": cut}
+        if weights is not None:
+            rows["weight"] = g.weights[kept][cut]
+        written(tmp_path / f"year={number % 2}" / f"{number}.parquet", **rows)
+    written(tmp_path / "year=0" / "9.parquet", **{name: values[:0] for name, values in rows.items()})
+    weight = None if weights else False
+    whole = fr.read(tmp_path, directed=directed, weight=weight)
+    monkeypatch.setattr(building, "LEAST", 100)  # many pieces
+    monkeypatch.setattr(parquet, "BATCH", 64)
+    monkeypatch.setattr(parquet_folders, "read", None)  # nothing is read as a whole
+    found = fr.read(tmp_path, directed=directed, weight=weight, placement=f"ranks:{parts}")
+    same(found, whole)
+    for name in ("note", "year"):
+        assert np.array_equal(found.edges[name], whole.edges[name])
+
+
+def test_a_folder_that_ranks_cannot_divide_is_read_whole(tmp_path: Path) -> None:
+    written(tmp_path / "a.parquet", src=["x"], dst=["y"])
+    written(tmp_path / "b.parquet", src=["y"], dst=["z"])
+    assert fr.read(tmp_path, placement="ranks:2").labels.tolist() == ["x", "y", "z"]
+    written(tmp_path / "b.parquet", src=["y"], dst=["z"], weight=[1])
+    with pytest.raises(fr.GraphError, match=r"b\.parquet: expected the same weights in all files"):
+        fr.read(tmp_path, placement="ranks:2")

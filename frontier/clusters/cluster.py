@@ -116,7 +116,7 @@ class Cluster:
     def _join(self) -> None:
         """Let the ranks connect with each other."""
         workers = self._workers
-        found = self._values(workers.ask("listen", each=[(host,) for host in workers.hosts]), "begin")
+        found = self._values(workers.ask("listen", each=[(host,) for host in workers.hosts]), "began")
         here = versions()
         for name, each in zip(workers.names, found, strict=True):
             if each["versions"] != here:
@@ -124,7 +124,7 @@ class Cluster:
         addresses = [(host, each["port"]) for host, each in zip(workers.hosts, found, strict=True)]
         secret, devices = secrets.token_bytes(32), _devices(found)
         own = [(rank, addresses, secret, devices[rank]) for rank in range(self.size)]
-        self._values(workers.ask("join", each=own), "reach each other")
+        self._values(workers.ask("join", each=own), "joined")
         self.processes = [each["process"] for each in found]
 
     # ---- what users call -------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ class Cluster:
             said = [reply if reply[0] == "gone" else reply[:-1] for reply in replies]
             for message in dict.fromkeys(each for reply in replies if reply[0] != "gone" for each in reply[-1]):
                 warn(message)
-            found = self._values(said, f"run {name}")[0]
+            found = self._values(said, f"ran {name}")[0]
             return self._loads(found)
 
     def table(self, result: Result) -> Any:
@@ -265,7 +265,7 @@ class Cluster:
             return self._workers.table_of(result.to_pandas())
         with self._using():
             data = self._dumps((result, graph))
-            found = self._values(self._workers.ask("extent", data), "make a table")
+            found = self._values(self._workers.ask("extent", data), "made a table")
             return self._workers.table(data, [each[:2] for each in found], found[0][2])
 
     def close(self) -> None:
@@ -301,7 +301,7 @@ class Cluster:
         for rank, (kind, *said) in enumerate(replies):
             if kind == "gone":
                 where = self._workers.names[rank]
-                self._fail(f"rank {rank} of {self.size} ({where}) was lost, while the ranks {doing}: {said[0]}")
+                self._fail(f"rank {rank} of {self.size} ({where}) was lost while the ranks {doing}: {said[0]}")
         for kind, *said in replies:
             if kind == "lost":
                 self._fail(said[0])
@@ -341,7 +341,7 @@ class Cluster:
     def _parts(self, key: str, name: str) -> list[Array]:
         """The parts of an array."""
         with self._using():
-            return self._values(self._workers.ask("part", key, name), "fetch an array")
+            return self._values(self._workers.ask("part", key, name), "were asked for an array")
 
     # ---- what lies in the ranks ----------------------------------------------------------------------------------
 

@@ -65,8 +65,11 @@ class DaskWorkers(Workers):
         return all(each is True for each in self._run(_interrupt, seconds))
 
     def _run(self, function: Any, *given: Any) -> list[Any]:
-        found = self._client.run(function, self._token, *given, workers=self.names, on_error="return")
-        missing = RanksError("the worker has left the cluster")
+        there = self._client.nthreads()  # for one that is gone Dask would wait half a minute
+        found = self._client.run(
+            function, self._token, *given, workers=[each for each in self.names if each in there], on_error="return"
+        )
+        missing = RanksError("its worker has left the cluster")
         return [_reply(found.get(name, missing)) for name in self.names]
 
     def columns(self, table: Any) -> list[str] | None:
@@ -155,7 +158,7 @@ def _request(token: str, where: str, name: str, *given: Any) -> Any:
         kind, *said = agent(token, where).ask(name, *given)
     else:
         found = distributed.get_client().run(_ask, token, name, given, {where: ()}, workers=[where], on_error="return")
-        kind, *said = _reply(found.get(where, RanksError("the worker has left the cluster")))
+        kind, *said = _reply(found.get(where, RanksError("its worker has left the cluster")))
     if kind != "value":
         raise RanksError(f"the rank on {where} is lost: {said[0]}")
     return said[0]

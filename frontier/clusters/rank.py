@@ -150,8 +150,8 @@ def _failed(error: BaseException) -> tuple[Any, ...]:
 
 def main() -> None:
     """Do what comes in on standard input, and reply on standard output; what functions print goes to standard error."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")  # some of which may have been read already
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 as long as the process
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     rank, inbox = Rank(), queue.SimpleQueue[Any]()

@@ -15,7 +15,7 @@ from frontier.graph.kinds import door
 from frontier.graph.moving import on_host
 from frontier.io import parquet_folders, stored
 from frontier.io._content import recognized
-from frontier.io._divisible import graph_in_parts, in_parts
+from frontier.io._divisible import Divisible, graph_in_parts, in_parts
 from frontier.io._edges import Edges
 from frontier.io._format import Format
 from frontier.io._making import arrays_of, graph_of, stored_graph
@@ -171,7 +171,7 @@ def _maker(
     said = named_format(name, format)[0]  # refuses a format that there is not, also if there is no file
     if given is None and os.path.isdir(name):
         with _naming(name, parts):
-            return _of_folder(name, said if format is not None else "parquet", there, options, parts)
+            return _of_folder(name, said if format is not None else "parquet", there, options, duplicates, parts)
     with _naming(name, parts), opened(name, given) as file:
         suffix, packing = recognized(name, format, file)
         known = FORMATS[suffix]
@@ -180,10 +180,7 @@ def _maker(
         _check_options(known, options, there, parts)
         if there.divides and known.divisible is not None and given is None and os.path.isfile(name):
             divided = known.divisible(Source(name, file, packing, progress=False), suffix, options)
-            make = None if divided is None else graph_in_parts(
-                name, divided, there, directed=options.directed, duplicates=duplicates, self_loops=options.self_loops,
-                num_vertices=options.num_vertices, labels=options.labels, parts=parts,
-            )  # fmt: skip
+            make = None if divided is None else _graph_in_parts(name, divided, there, options, duplicates, parts)
             if make is not None:
                 return make
             file.seek(0)
@@ -194,14 +191,27 @@ def _maker(
         return partial(whole.to, there)
 
 
+def _graph_in_parts(
+    name: str, found: Divisible, there: Placement, options: Options, duplicates: str | None, parts: bool
+) -> Callable[[], Graph] | None:
+    return graph_in_parts(
+        name, found, there, directed=options.directed, duplicates=duplicates, self_loops=options.self_loops,
+        num_vertices=options.num_vertices, labels=options.labels, parts=parts,
+    )  # fmt: skip
+
+
 def _of_folder(
-    name: str, suffix: str, there: Placement, options: Options, parts: bool
+    name: str, suffix: str, there: Placement, options: Options, duplicates: str | None, parts: bool
 ) -> Callable[[], Graph]:
     """What makes the graph of a folder of Parquet files."""
     files = parquet_folders.files_in(name) if suffix == "parquet" else []
     if not files:
         raise GraphError(f"{name}: expected a file, found a folder; only one of .parquet files can be read")
     _check_options(FORMATS["parquet"], options, there, parts)
+    divided = parquet_folders.divisible(name, files, options) if there.divides else None
+    make = None if divided is None else _graph_in_parts(name, divided, there, options, duplicates, parts)
+    if make is not None:
+        return make
     found = parquet_folders.read(name, files, options)
     whole = graph_of(name, found, options, parquet_folders.refuse)
     if there.divides:

@@ -55,10 +55,10 @@ def read(path: str, file: Any, options: Options, doubts: bool = True) -> Edges:
     return Edges(src, dst, weights, marker.vertices, said is not False, edges=others)
 
 
-def divisible(path: str, file: Any, options: Options) -> Divisible | None:
+def divisible(path: str, file: Any, options: Options, doubts: bool = True) -> Divisible | None:
     """How several processes can read a file; None if ids are no integers, or a column says what edges are."""
     opened = _opened(path, file)
-    marker, columns, names = _head(path, opened, options)
+    marker, columns, names = _head(path, opened, options, doubts)
     if marker.directed is None and any(name.lower() == "type" for name in columns.others):
         return None
     types = opened.schema_arrow
@@ -72,7 +72,8 @@ def divisible(path: str, file: Any, options: Options) -> Divisible | None:
         kept = others if options.keeps_columns else None
         return Piece(vertex_ids(src, "src"), vertex_ids(dst, "dst"), weights, kept)
 
-    return Divisible(Shares(opened.metadata.num_rows, make, marker.vertices), marker.directed is not False)
+    shares = Shares(opened.metadata.num_rows, make, marker.vertices, done=rows.close)
+    return Divisible(shares, marker.directed is not False)
 
 
 class _Rows:
@@ -96,6 +97,10 @@ class _Rows:
         if not found:
             return _arrays(self._path, self._file().schema_arrow.empty_table().select(self._names))
         return {name: np.concatenate([each[name] for each in found]) for name in self._names}
+
+    def close(self) -> None:
+        """Let this thread have neither the file nor a batch of it any more."""
+        self._mine.__dict__.clear()
 
     def _file(self) -> Any:
         if not hasattr(self._mine, "file"):
