@@ -4,7 +4,7 @@
 
     the program                      a worker                          beside it
     -----------                      --------                          ---------
-    cluster: Cluster   -- asks -->   agent: Agent     -- pipes -->     rank: Rank
+    handle: Cluster    -- asks -->   agent: Agent     -- pipes -->     rank: Rank
       workers: on_dask, on_ray         keeps the process                 keeps graphs and results (keeping)
       remote: graphs and arrays        hands over tables                 reads tables (handed), makes rows (rows)
                                                                          talks to other ranks over sockets
@@ -15,6 +15,6 @@ and a worker has to answer its scheduler while kernels run.
 
 from __future__ import annotations
 
-from frontier.clusters.cluster import Cluster, cluster
+from frontier.clusters.handle import Cluster, cluster
 
 __all__ = ["Cluster", "cluster"]

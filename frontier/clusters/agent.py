@@ -6,6 +6,7 @@ is gone, however it went, and the worker when the rank is.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import subprocess
@@ -46,7 +47,7 @@ class Agent:
 
     def __init__(self, token: str, where: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=-1,
+            [sys.executable, "-c", _BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment(),
             start_new_session=True,  # Ctrl-C in a terminal is for the program, which passes it on
         )  # fmt: skip
         self._turn, self._writing, self._number = threading.Lock(), threading.Lock(), 0
@@ -113,6 +114,11 @@ def agent(token: str, where: str) -> Agent:
     if found is None:
         raise RanksError(f"there is no rank on the worker {where} any more: the cluster has been closed")
     return found
+
+
+def _environment() -> dict[str, str]:
+    """The worker's, but for what Dask sets to make a worker's memory small: it makes each large array slow to get."""
+    return {name: value for name, value in os.environ.items() if name != "MALLOC_TRIM_THRESHOLD_"}
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:

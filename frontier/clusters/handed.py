@@ -13,7 +13,7 @@ from frontier.graph.build import from_edges
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array
 
-__all__ = ["graph_of", "put"]
+__all__ = ["forget", "graph_of", "put"]
 
 #: Columns of edges, by the name of the graph and by the place of these edges among all.
 _handed: dict[str, dict[int, dict[str, Array]]] = {}
@@ -22,6 +22,11 @@ _handed: dict[str, dict[int, dict[str, Array]]] = {}
 def put(name: str, place: int, columns: dict[str, Array]) -> None:
     """Take columns of some edges."""
     _handed.setdefault(name, {})[place] = columns
+
+
+def forget(name: str) -> None:
+    """Forget edges of which no graph will be made."""
+    _handed.pop(name, None)
 
 
 def graph_of(

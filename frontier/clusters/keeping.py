@@ -84,7 +84,7 @@ def slots_of(graph: Graph) -> slice:
     return slice(own.start, own.stop)
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+class _Pickler(cloudpickle.Pickler):
     def __init__(self, file: Any, keeper: Keeper, number: int) -> None:
         super().__init__(file, protocol=5)
         self._keeper, self._number, self._seen = keeper, number, Counter[str]()

@@ -15,6 +15,7 @@ from frontier.clusters.agent import Agent, agent
 from frontier.clusters.workers import Reply, Workers, share
 from frontier.errors import FrontierError, RanksError
 from frontier.graph.convert_tables import columns_of_table
+from frontier.launched import patience
 from frontier.tables import library, to_pandas
 
 __all__ = ["DaskWorkers", "is_client"]
@@ -42,14 +43,21 @@ class DaskWorkers(Workers):
         self._agents = [
             client.submit(Agent, token, each, workers=[each], actor=True, pure=False) for each in self.names
         ]
-        try:
-            client.gather([client.submit(_there, each, workers=[at], pure=False) for each, at in self._pairs()])
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-            raise RanksError(f"no rank could be started on a worker of Dask: {why}") from error
+        self._wait(self._agents, "started", patience())
 
-    def _pairs(self) -> list[tuple[Any, str]]:
-        return list(zip(self._agents, self.names, strict=True))
+    def _wait(self, tasks: list[Any], what: str, seconds: float | None = None) -> None:
+        """Wait for tasks; if one fails, raise why."""
+        distributed = library("distributed", "Dask")
+        try:
+            distributed.wait(tasks, timeout=seconds)
+        except TimeoutError:
+            raise RanksError(f"not all ranks were {what} within {seconds:g} s: a worker of Dask is busy") from None
+        for task in tasks:
+            if task.status != "finished":
+                error = task.exception() if task.status == "error" else None
+                if isinstance(error, FrontierError):
+                    raise error
+                raise RanksError(f"not all ranks were {what}: {type(error).__name__}: {error}") from error
 
     @staticmethod
     def _host(address: Any, name: str) -> str:
@@ -90,7 +98,7 @@ class DaskWorkers(Workers):
                 client.submit(_put, self._token, where, name, place, piece, columns, pure=False, **_at(where))
                 for place, piece in zip(own, pieces, strict=True)
             ]
-        client.gather(tasks)
+        self._wait(tasks, "given edges")
 
     def table(self, data: bytes, extents: list[tuple[int, int]], empty: dict[str, Any]) -> Any:
         """Return the rows of a result."""
@@ -101,7 +109,7 @@ class DaskWorkers(Workers):
             )
         known = all(first < stop for first, stop in extents)
         divisions = (*(first for first, _ in extents), extents[-1][1] - 1) if known else None
-        library("distributed", "Dask").wait(delayed)
+        self._wait(delayed, "asked for rows")
         return dataframes.from_delayed(delayed, meta=to_pandas(empty), divisions=divisions, verify_meta=False)
 
     def table_of(self, table: Any) -> Any:
@@ -132,10 +140,6 @@ def _at(where: str) -> dict[str, Any]:
 # ---- what workers run ----------------------------------------------------------------------------------------------
 
 
-def _there(agent: Any) -> None:
-    """Nothing: by then the worker has what this is given."""
-
-
 async def _ask(
     token: str, name: str, given: tuple[Any, ...], more: dict[str, tuple[Any, ...]], dask_worker: Any
 ) -> Reply:
@@ -153,12 +157,17 @@ async def _close(token: str, dask_worker: Any) -> None:
 
 def _request(token: str, where: str, name: str, *given: Any) -> Any:
     """Ask the rank beside a worker, from a task; Dask may have moved that to another worker."""
-    distributed = library("distributed", "Dask")
+    distributed, gone = library("distributed", "Dask"), RanksError("its worker has left the cluster")
     if distributed.get_worker().address == where:
-        kind, *said = agent(token, where).ask(name, *given)
+        reply = agent(token, where).ask(name, *given)
     else:
-        found = distributed.get_client().run(_ask, token, name, given, {where: ()}, workers=[where], on_error="return")
-        kind, *said = _reply(found.get(where, RanksError("its worker has left the cluster")))
+        client = distributed.get_client()
+        there = [each for each in client.nthreads() if each == where]
+        found = client.run(_ask, token, name, given, {where: ()}, workers=there, on_error="return")
+        reply = _reply(found.get(where, gone))
+    kind, *said = reply
+    if kind == "error":
+        raise said[0]
     if kind != "value":
         raise RanksError(f"the rank on {where} is lost: {said[0]}")
     return said[0]

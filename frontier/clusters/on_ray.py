@@ -85,8 +85,10 @@ class RayWorkers(Workers):
                 tasks.append(actor.put.remote(name, place, blocks[place], columns))
         try:
             self._ray.get(tasks)
-        except self._ray.exceptions.RayActorError as error:
-            raise RanksError(f"a rank is lost: {_first_line(error)}") from None
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except self._ray.exceptions.RayError as error:
+            raise RanksError(f"not all ranks were given edges: {_first_line(error)}") from None
 
     def table(self, data: bytes, extents: list[tuple[int, int]], empty: dict[str, Any]) -> Any:
         """Return the rows of a result."""
@@ -133,6 +135,8 @@ class Actor:
 
     def _value(self, name: str, *given: Any) -> Any:
         kind, *said = self._agent.ask(name, *given)
+        if kind == "error":
+            raise said[0]
         if kind != "value":
             raise RanksError(f"the rank is lost: {said[0]}")
         return said[0]

@@ -125,19 +125,26 @@ class Rank:
         handed.put(name, place, columns)
         return "value", None
 
+    def forget(self, name: str) -> tuple[Any, ...]:
+        """Forget edges of which no graph will be made."""
+        handed.forget(name)
+        return "value", None
+
     def part(self, key: str, name: str) -> tuple[Any, ...]:
         """Say this rank's entries of an array."""
         return "value", self._keeper.part(key, name, self._comm.rank, self._comm.size)
 
     def extent(self, data: bytes) -> tuple[Any, ...]:
         """Say which rows of a result this rank has: the first, the one after the last, and the columns without rows."""
-        given = *self._keeper.loads(data), self._comm.rank, self._comm.size
-        own = extent(*given)
-        return "value", (own.start, own.stop, rows(*given, none=True))
+        result, graph = self._keeper.loads(data)
+        rank, size = self._comm.rank, self._comm.size
+        own = extent(result, graph, rank, size)
+        return "value", (own.start, own.stop, rows(result, graph, rank, size, none=True))
 
     def rows(self, data: bytes) -> tuple[Any, ...]:
         """Say this rank's rows of a result."""
-        return "value", rows(*self._keeper.loads(data), self._comm.rank, self._comm.size)
+        result, graph = self._keeper.loads(data)
+        return "value", rows(result, graph, self._comm.rank, self._comm.size)
 
 
 def _failed(error: BaseException) -> tuple[Any, ...]:

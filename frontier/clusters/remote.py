@@ -15,7 +15,7 @@ from frontier.memory.placement import Placement
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from frontier.clusters.cluster import Cluster
+    from frontier.clusters.handle import Cluster
     from frontier.graph.topology import Array
 
 __all__ = ["RemoteArray", "RemoteGraph", "to_host"]
@@ -70,12 +70,8 @@ class RemoteGraph(Graph):
 
     __slots__ = ("_facts", "_named", "cluster", "key")
 
-    def __init__(self, cluster: Cluster, key: str, facts: dict[str, Any]) -> None:
+    def __init__(self, cluster: Cluster, key: str, facts: dict[str, Any], labels: RemoteArray | None) -> None:
         self.cluster, self.key, self._facts = cluster, key, facts
-        labels = None
-        if facts["labels"] is not None:
-            kept, dtype = facts["labels"]
-            labels = cluster._array(kept, (self.num_vertices,), dtype)
         self._named = VertexNames(labels, self.num_vertices)  # type: ignore[arg-type]
 
     def _call_there(self, function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -155,16 +151,14 @@ class RemoteGraph(Graph):
 
     # -- what is refused -----------------------------------------------------------------------
 
-    @property
-    def _topology(self) -> NoReturn:  # type: ignore[override]
+    def _refused(self) -> NoReturn:
         raise GraphError(
             "this graph lies in the ranks of a cluster: primitives run there, as does cluster.run(function, graph); "
             'graph.to("cpu") is a copy of all of it here'
         )
 
-    @property
-    def _placement(self) -> NoReturn:  # type: ignore[override]
-        return self._topology
+    _topology = property(_refused)
+    _placement = property(_refused)
 
     def __repr__(self) -> str:
         return str(self._facts["shown"]).replace("; ranks", f"; {self.cluster.size} ranks of a cluster")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.ranks.communicators import world
 from frontier.backends.ranks.fields import FieldInParts
 from frontier.backends.ranks.parts import InParts
+from frontier.backends.ranks.rounds import met
 from frontier.clusters.keeping import slots_of
 
 if TYPE_CHECKING:
@@ -15,7 +18,29 @@ if TYPE_CHECKING:
     from frontier.graph.topology import Array
     from frontier.results import Result
 
-__all__ = ["extent", "rows"]
+__all__ = ["aligned", "extent", "rows"]
+
+
+def aligned(result: Result, graph: Graph | None) -> Result:
+    """Return a result of whose columns each rank has its own rows; all ranks call this together.
+
+    A column may have been computed on another graph than the result's, without duplicates for instance, and be divided
+    as that is: then all ranks get it as a whole.
+    """
+    comm = world()
+    own = extent(result, graph, comm.rank, comm.size)
+    odd = [
+        name for name in result._present()
+        if isinstance(value := getattr(result, name), FieldInParts | InParts)
+        and (value.first, len(value.own)) != (own.start, own.stop - own.start)
+    ]  # fmt: skip
+    odd = sorted({name for each in met(comm, "makes a table", odd) for name in each})
+    if not odd:
+        return result
+    made = copy(result)
+    for name in odd:
+        object.__setattr__(made, name, np.asarray(getattr(result, name)))
+    return made
 
 
 def rows(result: Result, graph: Graph | None, rank: int, size: int, none: bool = False) -> dict[str, Array]:

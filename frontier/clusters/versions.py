@@ -9,6 +9,6 @@ import frontier
 __all__ = ["versions"]
 
 
-def versions() -> dict[str, str]:
-    """Return what must be alike, by name."""
-    return {"Python": ".".join(map(str, sys.version_info[:2])), "Frontier": frontier.__version__}
+def versions() -> str:
+    """Return the versions that must be alike."""
+    return f"Python {sys.version_info[0]}.{sys.version_info[1]} and Frontier {frontier.__version__}"

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["Reply", "Workers", "share"]
+__all__ = ["Reply", "Workers", "devices", "share"]
 
 #: How a request went: ``"value"``, ``"error"``, ``"lost"``, ... and what belongs to it; ``"gone"``: rank or worker are.
 Reply = tuple[Any, ...]
@@ -58,3 +58,10 @@ class Workers(ABC):
 def share(count: int, rank: int, size: int) -> range:
     """Which of so many things belong to a rank, if they are dealt in their order."""
     return range(count * rank // size, count * (rank + 1) // size)
+
+
+def devices(found: list[dict[str, Any]]) -> list[str | None]:
+    """Which GPU each rank shall see: the first of its worker's, if those of a host differ, as Dask-CUDA lets them."""
+    first = [(each["host"], (each["devices"] or "").split(",")[0]) for each in found]
+    apart = all(device for _, device in first) and len(set(first)) == len(first)
+    return [device if apart else None for _, device in first]

@@ -38,7 +38,8 @@ def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
         graph: Any = given[0] if given else named.get("g")
         there = getattr(graph, "_call_there", None)  # of a graph in the ranks of a cluster
         if there is not None:
-            return _named(there(call, given, named), graph)
+            found: Result = there(call, given, named)
+            return _named(found, graph)
         if type(getattr(graph, "num_slots", None)) is not int and (given or "g" in named):
             graph = graph_of(graph, function.__name__)
             if given:

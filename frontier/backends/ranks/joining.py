@@ -80,11 +80,11 @@ def joined(rank: int, server: socket.socket, addresses: Sequence[tuple[str, int]
             except OSError:
                 late = sorted({*range(rank + 1, len(addresses))} - {*streams})
                 raise RanksError(f"ranks {late} have not reached rank {rank} at {addresses[rank]}") from None
-            other = _welcomed(line, secret)
-            if other is None or not rank < other < len(addresses) or other in streams:
+            who = _welcomed(line, secret)
+            if who is None or not rank < who < len(addresses) or who in streams:
                 line.close()
             else:
-                streams[other] = _stream(line)
+                streams[who] = _stream(line)
     return Sockets(rank, streams)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
-import pickle
 import secrets
 import threading
 import weakref
@@ -16,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 from frontier.clusters.on_dask import DaskWorkers, is_client
 from frontier.clusters.on_ray import RayWorkers, is_ray
 from frontier.clusters.remote import RemoteArray, RemoteGraph
+from frontier.clusters.replies import lost, values
+from frontier.clusters.sending import Sender
 from frontier.clusters.versions import versions
-from frontier.clusters.workers import Reply, Workers
+from frontier.clusters.workers import Reply, Workers, devices
 from frontier.errors import FrontierError, GraphError, RanksError, warn
 from frontier.graph.convert_tables import chosen_columns
 from frontier.graph.graph import Graph
 from frontier.graph.kinds import door
 from frontier.results import Result
-from frontier.tables import library
 
 if TYPE_CHECKING:
     from frontier.graph.topology import Array
@@ -103,8 +102,7 @@ class Cluster:
     def __init__(self, workers: Workers, placement: str) -> None:
         self.size, self.placement = len(workers.names), placement
         self._workers, self._lock, self._ended = workers, threading.RLock(), ""
-        self._calls, self._dropped = 0, list[str]()
-        self._known: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        self._calls, self._sender = 0, Sender(self)
         self._end = weakref.finalize(self, _close_aside, workers)
         self._end.atexit = False  # the library ends what it has
         try:
@@ -120,10 +118,10 @@ class Cluster:
         here = versions()
         for name, each in zip(workers.names, found, strict=True):
             if each["versions"] != here:
-                raise RanksError(f"the worker {name} has {_said(each['versions'])}, and this program {_said(here)}")
+                raise RanksError(f"the worker {name} has {each['versions']}, and this program {here}")
         addresses = [(host, each["port"]) for host, each in zip(workers.hosts, found, strict=True)]
-        secret, devices = secrets.token_bytes(32), _devices(found)
-        own = [(rank, addresses, secret, devices[rank]) for rank in range(self.size)]
+        secret = secrets.token_bytes(32)
+        own = [(rank, addresses, secret, device) for rank, device in enumerate(devices(found))]
         self._values(workers.ask("join", each=own), "joined")
         self.processes = [each["process"] for each in found]
 
@@ -170,7 +168,8 @@ class Cluster:
             if columns is not None:
                 raise GraphError("columns= is for tables: of a file, all columns are kept")
             path = os.path.abspath(edges)
-            return self.run(read, path, source=source, target=target, weight=weight, **more)
+            made: Graph = self.run(read, path, source=source, target=target, weight=weight, **more)
+            return made
         names = self._workers.columns(edges)
         if names is None:
             raise GraphError(
@@ -189,8 +188,15 @@ class Cluster:
         name, labels = secrets.token_hex(8), options.pop("labels", None)
         options["directed"] = bool(options["directed"])
         with self._using():
-            self._workers.put(name, table, [*dict.fromkeys([src, dst, *([weighs] if weighs else []), *kept])])
-            return self.run(graph_of, name, src, dst, weighs, kept, labels, **options)
+            try:
+                self._workers.put(name, table, [*dict.fromkeys([src, dst, *([weighs] if weighs else []), *kept])])
+            except RanksError as error:
+                self._fail(str(error))
+            except BaseException:
+                self._workers.ask("forget", name)
+                raise
+            made: Graph = self.run(graph_of, name, src, dst, weighs, kept, labels, **options)
+            return made
 
     def run(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Call a function on every rank, with the same arguments, and return what rank 0 returns.
@@ -224,12 +230,10 @@ class Cluster:
         """
         name = getattr(function, "__name__", "function")
         with self._using():
+            data = self._sender.dumps((function, given, named))
             self._calls += 1
-            dropped, number = list(self._dropped), self._calls
-            del self._dropped[: len(dropped)]
-            data = self._dumps((function, given, named))
             try:
-                replies = self._workers.ask("call", data, number, dropped)
+                replies = self._workers.ask("call", data, self._calls, self._sender.dropped())
             except KeyboardInterrupt:
                 self._interrupt()
                 raise
@@ -237,7 +241,7 @@ class Cluster:
             for message in dict.fromkeys(each for reply in replies if reply[0] != "gone" for each in reply[-1]):
                 warn(message)
             found = self._values(said, f"ran {name}")[0]
-            return self._loads(found)
+            return self._sender.loads(found)
 
     def table(self, result: Result) -> Any:
         """Return a result as a distributed table: each rank's rows are a partition, on its worker.
@@ -258,13 +262,15 @@ class Cluster:
         RanksError
             If a rank is lost.
         """
-        values = [getattr(result, name) for name in result._present()]
         graph = result._graph if isinstance(result._graph, RemoteGraph) else None
-        remote = any(isinstance(each, RemoteArray) for each in values)
+        remote = any(isinstance(getattr(result, name), RemoteArray) for name in result._present())
         if not remote or not (result._rows == "vertex" or (result._rows == "slot" and graph is not None)):
             return self._workers.table_of(result.to_pandas())
+        from frontier.clusters.rows import aligned
+
         with self._using():
-            data = self._dumps((result, graph))
+            ready = self.run(aligned, result, graph)
+            data = self._sender.dumps((ready, graph))
             found = self._values(self._workers.ask("extent", data), "made a table")
             return self._workers.table(data, [each[:2] for each in found], found[0][2])
 
@@ -297,34 +303,11 @@ class Cluster:
             yield
 
     def _values(self, replies: list[Reply], doing: str) -> list[Any]:
-        """What all have replied; or what is wrong, of which the cause comes first."""
-        for rank, (kind, *said) in enumerate(replies):
-            if kind == "gone":
-                where = self._workers.names[rank]
-                self._fail(f"rank {rank} of {self.size} ({where}) was lost while the ranks {doing}: {said[0]}")
-        for kind, *said in replies:
-            if kind == "lost":
-                self._fail(said[0])
-        for kinds in (("error",), ("waited", "interrupted")):
-            for rank, (kind, *said) in enumerate(replies):
-                if kind in kinds:
-                    self._raise(rank, kind, said)
-        return [said[0] for _, *said in replies]
-
-    def _raise(self, rank: int, kind: str, said: list[Any]) -> None:
-        """Raise what a rank has raised."""
-        if kind == "interrupted":
-            raise KeyboardInterrupt
-        if kind == "waited":
-            raise FrontierError(said[0])
-        error, where, *result = said
-        if result and result[0] is not None:
-            error.result = self._loads(result[0])
-        if not any("(rank " in note for note in getattr(error, "__notes__", ())):
-            error.add_note(f"(rank {rank} of {self.size})")
-        if where:
-            error.add_note(f"\nThere:\n{where}")
-        raise error
+        """What all ranks have replied; if one is lost, all end."""
+        why = lost(replies, doing, self._workers.names)
+        if why:
+            self._fail(why)
+        return values(replies, self._sender.loads)
 
     def _fail(self, why: str) -> None:
         """End all ranks, as they cannot go on."""
@@ -343,51 +326,6 @@ class Cluster:
         with self._using():
             return self._values(self._workers.ask("part", key, name), "were asked for an array")
 
-    # ---- what lies in the ranks ----------------------------------------------------------------------------------
-
-    def _dumps(self, value: Any) -> bytes:
-        """Pickle what ranks shall have: keys of what lies there."""
-        owner = self
-
-        class Pickler(library("cloudpickle", "cloudpickle").Pickler):  # type: ignore[misc]
-            def persistent_id(self, value: Any) -> tuple[str, str] | None:
-                if not isinstance(value, RemoteGraph | RemoteArray):
-                    return None
-                if value.cluster is not owner:
-                    raise GraphError("a graph or a result lies in the ranks of another cluster")
-                return value.key, getattr(value, "name", "")
-
-        file = io.BytesIO()
-        Pickler(file, protocol=5).dump(value)
-        return file.getvalue()
-
-    def _loads(self, data: bytes) -> Any:
-        """Return what rank 0 has returned."""
-        owner = self
-
-        class Unpickler(pickle.Unpickler):
-            def persistent_load(self, said: Any) -> Any:
-                kind, key, *more = said
-                return owner._graph(key, *more) if kind == "graph" else owner._array(key, *more)
-
-        return Unpickler(io.BytesIO(data)).load()
-
-    def _graph(self, key: str, facts: dict[str, Any]) -> RemoteGraph:
-        return self._one(key, lambda: RemoteGraph(self, key, facts))
-
-    def _array(self, key: str, shape: tuple[int, ...], dtype: str) -> RemoteArray:
-        return self._one(key, lambda: RemoteArray(self, key, shape, dtype))
-
-    def _one(self, key: str, make: Callable[[], Any]) -> Any:
-        """What stands for a thing that a rank keeps: one object, with whose end it is kept no longer."""
-        found = self._known.get(key)
-        if found is None:
-            if key in self._dropped:
-                self._dropped.remove(key)
-            found = self._known[key] = make()
-            weakref.finalize(found, self._dropped.append, key).atexit = False
-        return found
-
 
 def _close_aside(workers: Workers) -> None:
     """End ranks whose handle is no longer used, in a thread: this may be called anywhere."""
@@ -397,14 +335,3 @@ def _close_aside(workers: Workers) -> None:
             workers.close()
 
     threading.Thread(target=close, daemon=True, name="frontier cluster").start()
-
-
-def _devices(found: list[dict[str, Any]]) -> list[str | None]:
-    """Which GPU each rank shall see: the first of its worker's, if those of a host differ, as Dask-CUDA lets them."""
-    first = [(each["host"], (each["devices"] or "").split(",")[0]) for each in found]
-    apart = all(device for _, device in first) and len(set(first)) == len(first)
-    return [device if apart else None for _, device in first]
-
-
-def _said(versions: dict[str, str]) -> str:
-    return " and ".join(f"{name} {version}" for name, version in versions.items())
