@@ -28,6 +28,8 @@ MEASURED = re.compile(r"\{results(-plot)?\} [\w-]+")
 THEIRS = ("{code-block} python", "{code-block} cpp")
 #: Those that run it, each with the module that it needs.
 TOOLS = {"networkx": "networkx", "igraph": "igraph", "graphblas": "graphblas"}
+#: Pages that need a library that the short suite lacks, and their extra.
+NEEDED = {"docs/cluster.md": ("distributed", "dask")}
 #: Tutorials, whose blocks together are an example.
 PROGRAMS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 #: Pages that show parts of examples besides.
@@ -103,6 +105,9 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("page", needing(gpu=False))
 def test_blocks(page: str) -> None:
+    if page in NEEDED:
+        library, extra = NEEDED[page]
+        pytest.importorskip(library, reason=f"{library} is not installed: pip install -e .[{extra}]")
     reader = Reader(page)
     for block in blocks(page):
         if not block.gpus:
