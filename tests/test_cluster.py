@@ -207,9 +207,9 @@ def test_a_program_runs_on_all_ranks(c):
 
 def test_ranks_keep_what_the_program_has(c):
     def kept():
-        from frontier.clusters import keeping
+        from frontier.clusters import store
 
-        return sum(len(each._kept) for each in gc.get_objects() if type(each) is keeping.Keeper)
+        return sum(len(each._kept) for each in gc.get_objects() if type(each) is store.Store)
 
     gc.collect()
     c.run(int)

@@ -11,9 +11,9 @@ import time
 import numpy as np
 import pytest
 
-from frontier.backends.ranks import joining
+from frontier.backends.ranks import rendezvous
 from frontier.backends.ranks.communicators import Ended
-from frontier.backends.ranks.joining import joined, listening
+from frontier.backends.ranks.rendezvous import connect, listen
 from frontier.backends.ranks.sockets import Sockets
 from frontier.errors import FrontierError, RanksError
 
@@ -22,13 +22,13 @@ SECRET = b"of these"
 
 def together(size, does, secrets=None):
     """Let each rank do something; what each returns, or the exception that it raises."""
-    servers = [listening("127.0.0.1") for _ in range(size)]
+    servers = [listen("127.0.0.1") for _ in range(size)]
     addresses = [("127.0.0.1", server.getsockname()[1]) for server in servers]
     found = [None] * size
 
     def run(rank):
         try:
-            comm = joined(rank, servers[rank], addresses, (secrets or [SECRET] * size)[rank])
+            comm = connect(rank, servers[rank], addresses, (secrets or [SECRET] * size)[rank])
         except Exception as error:
             found[rank] = error
             return
@@ -153,27 +153,27 @@ def test_a_lost_rank_ends_the_others(does, monkeypatch):
 
 
 def test_only_who_knows_the_secret_belongs_to_them(monkeypatch):
-    monkeypatch.setattr(joining, "JOIN", 1.0)
-    monkeypatch.setattr(joining, "PATIENT", 0.5)
+    monkeypatch.setattr(rendezvous, "JOIN", 1.0)
+    monkeypatch.setattr(rendezvous, "PATIENT", 0.5)
     found = together(2, lambda comm: comm.gather(0), [SECRET, b"of others"])
     assert [type(each) for each in found] == [RanksError, RanksError]
     assert "have not reached rank 0" in str(found[0])
 
 
 def test_strangers_that_connect_are_sent_away():
-    server = listening("127.0.0.1")
+    server = listen("127.0.0.1")
     port = server.getsockname()[1]
     strangers = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
     strangers[0].sendall(b"GET / HTTP/1.1\r\n\r\n" + b"x" * 100)
     strangers[1].close()
     strangers[2].sendall(b"")
     strangers[2].shutdown(socket.SHUT_WR)
-    other = listening("127.0.0.1")
+    other = listen("127.0.0.1")
     addresses = [("127.0.0.1", port), ("127.0.0.1", other.getsockname()[1])]
     found = []
-    second = threading.Thread(target=lambda: found.append(joined(1, other, addresses, SECRET)), daemon=True)
+    second = threading.Thread(target=lambda: found.append(connect(1, other, addresses, SECRET)), daemon=True)
     second.start()
-    first = joined(0, server, addresses, SECRET)
+    first = connect(0, server, addresses, SECRET)
     second.join(30)
     assert isinstance(first, Sockets)
     assert (first.rank, first.size, found[0].rank) == (0, 2, 1)
@@ -182,8 +182,8 @@ def test_strangers_that_connect_are_sent_away():
 
 
 def test_a_rank_that_cannot_be_reached_is_named():
-    server = listening("127.0.0.1")
-    with contextlib.closing(listening("127.0.0.1")) as closed:
+    server = listen("127.0.0.1")
+    with contextlib.closing(listen("127.0.0.1")) as closed:
         nobody = closed.getsockname()[1]
     with pytest.raises(RanksError, match=f"rank 1 cannot reach rank 0 at 127.0.0.1, port {nobody}: "):
-        joined(1, server, [("127.0.0.1", nobody), ("127.0.0.1", server.getsockname()[1])], SECRET)
+        connect(1, server, [("127.0.0.1", nobody), ("127.0.0.1", server.getsockname()[1])], SECRET)

@@ -1,16 +1,16 @@
-"""Ranks on the workers of a cluster of Dask or Ray, as one handle of the program that uses them.
+"""``fr.cluster``: ranks on the workers of a Dask or Ray cluster.
 
 ::
 
-    the program                      a worker                          beside it
-    -----------                      --------                          ---------
-    handle: Cluster    -- asks -->   agent: Agent     -- pipes -->     rank: Rank
-      workers: on_dask, on_ray         keeps the process                 keeps graphs and results (keeping)
-      remote: graphs and arrays        hands over tables                 reads tables (handed), makes rows (rows)
-                                                                         talks to other ranks over sockets
+    client process                   worker process                   rank process
+    --------------                   --------------                   ------------
+    handle: Cluster     -- calls --> agent: Agent       -- pipes -->  rank: Rank
+      dask_workers, ray_workers        starts the rank process,         store: graphs and results kept for the client
+      remote: graphs and arrays        passes requests on               edges: partitions of tables, made into graphs
+      serializer                                                        rows: partitions of result tables
 
-A rank has a process of its own. For it ends the process when it cannot go on, and takes Ctrl-C in its main thread;
-and a worker has to answer its scheduler while kernels run.
+A rank has a process of its own for two reasons: it handles Ctrl-C in its main thread, and its worker must answer the
+scheduler while kernels run. Ranks exchange over sockets (:mod:`frontier.backends.ranks.sockets`).
 """
 
 from __future__ import annotations

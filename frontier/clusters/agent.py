@@ -1,7 +1,7 @@
-"""In the process of a worker: what starts a rank beside it, and passes on what the rank is asked.
+"""In a worker's process: an agent starts the rank process and passes requests on to it.
 
-Requests and replies are pickles in the pipes of the rank's standard input and output; so the rank sees when its worker
-is gone, however it went, and the worker when the rank is.
+Requests and replies are pickles in pipes, the standard input and output of the rank. So each of the two processes sees
+when the other has ended, in whatever way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from frontier.errors import RanksError
 
 __all__ = ["Agent", "agent"]
 
-#: What a rank begins with: it finds modules where its worker does.
+#: The program of a rank, which finds modules where its worker does.
 _BEGIN = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
@@ -27,28 +27,28 @@ from frontier.clusters.rank import main
 main()
 """
 
-#: Seconds for a rank to end once it is to.
+#: Seconds for a rank to end by itself.
 GRACE = 2.0
 
-#: Those of this process, by the cluster and by the worker: several workers may be threads of one process.
+#: The agents of this process, by cluster and worker: several workers may be threads of one process.
 _agents: weakref.WeakValueDictionary[tuple[str, str], Agent] = weakref.WeakValueDictionary()
 
 
 class Agent:
-    """Starts a rank, and passes on what it is asked; the rank ends with this object.
+    """Starts a rank and passes requests on to it. The rank ends with this object.
 
     Parameters
     ----------
     token : str
-        Of the cluster.
+        Identifies the cluster.
     where : str
-        Of the worker.
+        Identifies the worker.
     """
 
     def __init__(self, token: str, where: str) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-c", _BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment(),
-            start_new_session=True,  # Ctrl-C in a terminal is for the program, which passes it on
+            start_new_session=True,  # Ctrl-C in a terminal is for the client, which passes it on
         )  # fmt: skip
         self._turn, self._writing, self._number = threading.Lock(), threading.Lock(), 0
         self._end = weakref.finalize(self, _ended, self._process)
@@ -56,7 +56,7 @@ class Agent:
         _agents[token, where] = self
 
     def ask(self, name: str, *given: Any) -> tuple[Any, ...]:
-        """Let the rank do something, and return its reply; ``("gone", why)`` if its process has ended."""
+        """Send the rank a request and return its reply; ``("gone", why)`` if its process has ended."""
         with self._turn:
             self._number += 1
             try:
@@ -67,7 +67,7 @@ class Agent:
         return reply
 
     def interrupt(self, seconds: float) -> bool:
-        """Stop what the rank does as Ctrl-C would; whether it has stopped. If not in so many seconds, it is ended."""
+        """Stop the rank like Ctrl-C, or kill it after some seconds; return whether it has stopped."""
         try:
             self._send((0, "interrupt", (self._number,)))
         except (OSError, ValueError):
@@ -89,7 +89,7 @@ class Agent:
             self._process.stdin.flush()
 
     def _how(self) -> str:
-        """How the process has ended."""
+        """Say how the process has ended."""
         try:
             status = self._process.wait(GRACE)
         except subprocess.TimeoutExpired:
@@ -103,12 +103,12 @@ class Agent:
 
 
 def agent(token: str, where: str) -> Agent:
-    """Return the agent of a worker of this process.
+    """Return the agent of a worker in this process.
 
     Raises
     ------
     RanksError
-        There is none any more.
+        If there is none any more.
     """
     found = _agents.get((token, where))
     if found is None:
@@ -117,17 +117,17 @@ def agent(token: str, where: str) -> Agent:
 
 
 def _environment() -> dict[str, str]:
-    """The worker's, but for what Dask sets to make a worker's memory small: it makes each large array slow to get."""
+    """Return the worker's environment, without a setting of Dask that makes large arrays slow to allocate."""
     return {name: value for name, value in os.environ.items() if name != "MALLOC_TRIM_THRESHOLD_"}
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:
-    """End a process, and wait until it is."""
+    """End a process and wait for it."""
     for pipe in (process.stdin, process.stdout):
         try:
             if pipe is not None:
-                pipe.close()  # which it sees
-        except OSError:  # of what could not be written
+                pipe.close()  # the rank sees this and ends
+        except OSError:  # a request could not be flushed
             continue
     try:
         process.wait(GRACE)

@@ -1,4 +1,4 @@
-"""``fr.cluster``: ranks on the workers of a cluster of Dask or Ray, from the program that uses them."""
+"""In the client process: ``fr.cluster`` and the handle that it returns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from frontier.clusters.on_dask import DaskWorkers, is_client
-from frontier.clusters.on_ray import RayWorkers, is_ray
+from frontier.clusters.dask_workers import DaskWorkers, is_client
+from frontier.clusters.ray_workers import RayWorkers, is_ray
 from frontier.clusters.remote import RemoteArray, RemoteGraph
-from frontier.clusters.replies import lost, values
-from frontier.clusters.sending import Sender
-from frontier.clusters.versions import versions
-from frontier.clusters.workers import Reply, Workers, devices
+from frontier.clusters.serializer import Serializer
+from frontier.clusters.workers import Reply, Workers, devices, lost, values, versions
 from frontier.errors import FrontierError, GraphError, RanksError, warn
 from frontier.graph.convert_tables import chosen_columns
 from frontier.graph.graph import Graph
@@ -29,40 +27,39 @@ if TYPE_CHECKING:
 
 __all__ = ["Cluster", "cluster"]
 
-#: Seconds for ranks to stop after Ctrl-C, before they are ended.
+#: Seconds for ranks to stop after Ctrl-C before they are killed.
 GRACE = 10.0
 
 
 def cluster(client: Any, ranks: int | None = None, *, placement: str = "ranks") -> Cluster:
-    """Start one rank on each worker of a cluster of Dask or Ray, to run primitives and programs on them together.
+    """Start a rank on each worker of a Dask or Ray cluster, to run primitives and programs on all of them.
 
     Parameters
     ----------
     client : distributed.Client or "ray"
-        A client of Dask; or Ray, by its name or as the module, which must be connected to its cluster if that is not
-        the one that ``ray.init()`` finds.
+        A client of Dask; or ``"ray"``, or the module. Call ``ray.init`` before, if it needs arguments.
     ranks : int, optional
-        How many ranks. Default: one on each worker of Dask; of Ray, one on each GPU, or on each node if there is none.
+        Number of ranks. Default: one on each worker of Dask; one on each GPU of Ray, or on each node if it has none.
     placement : str
-        What ranks compute on, and whether in a grid, as ``"ranks,cpu"`` or ``"ranks,2d"``; see :meth:`Graph.to`.
+        Placement of graphs, such as ``"ranks"``, ``"ranks,cpu"`` or ``"ranks,2d"``; see :meth:`Graph.to`.
 
     Returns
     -------
     Cluster
-        A handle, and a context manager, which ends the ranks. They also end when the handle is no longer used, and when
-        the program has ended.
+        A handle and context manager. The ranks end with the ``with`` block or ``close()``, when nothing refers to the
+        handle any more, and with the client's process.
 
     Raises
     ------
     RanksError
         If the ranks cannot be started, or do not reach each other.
     FrontierError
-        If ``client`` is none, or there are too few workers.
+        If ``client`` is neither of these, or there are too few workers.
 
     Notes
     -----
-    Each rank is a process of its own beside its worker. Ranks talk over sockets of their own, and between GPUs by NCCL,
-    if each has one.
+    Each rank is a process beside its worker. Ranks exchange over TCP; where each has a GPU of its own, they compute on
+    GPUs and exchange by NCCL if it is installed.
 
     Examples
     --------
@@ -86,25 +83,25 @@ def cluster(client: Any, ranks: int | None = None, *, placement: str = "ranks") 
 
 
 class Cluster:
-    """Ranks on the workers of a cluster; made by :func:`cluster`.
+    """Ranks on the workers of a cluster; started by :func:`cluster`.
 
-    Graphs that :meth:`read` and :meth:`run` return lie in the ranks. Primitives run there: ``fr.pagerank(g)`` returns
-    its usual result, whose long arrays stay in the ranks until somebody looks at them.
+    Graphs that :meth:`read` and :meth:`run` return are divided among the ranks, and primitives run there:
+    ``fr.pagerank(g)`` returns its usual result, whose long arrays stay in the ranks until they are looked at.
 
     Attributes
     ----------
     size : int
-        How many ranks there are.
+        Number of ranks.
     placement : str
-        Of graphs.
+        Placement of graphs in the ranks.
     """
 
     def __init__(self, workers: Workers, placement: str) -> None:
         self.size, self.placement = len(workers.names), placement
         self._workers, self._lock, self._ended = workers, threading.RLock(), ""
-        self._calls, self._sender = 0, Sender(self)
+        self._calls, self._serializer = 0, Serializer(self)
         self._end = weakref.finalize(self, _close_aside, workers)
-        self._end.atexit = False  # the library ends what it has
+        self._end.atexit = False  # Dask and Ray end their actors themselves
         try:
             self._join()
         except BaseException:
@@ -112,9 +109,9 @@ class Cluster:
             raise
 
     def _join(self) -> None:
-        """Let the ranks connect with each other."""
+        """Connect the ranks with each other."""
         workers = self._workers
-        found = self._values(workers.ask("listen", each=[(host,) for host in workers.hosts]), "began")
+        found = self._values(workers.ask("listen", each=[(host,) for host in workers.hosts]), "started")
         here = versions()
         for name, each in zip(workers.names, found, strict=True):
             if each["versions"] != here:
@@ -122,7 +119,7 @@ class Cluster:
         addresses = [(host, each["port"]) for host, each in zip(workers.hosts, found, strict=True)]
         secret = secrets.token_bytes(32)
         own = [(rank, addresses, secret, device) for rank, device in enumerate(devices(found))]
-        self._values(workers.ask("join", each=own), "joined")
+        self._values(workers.ask("connect", each=own), "connected")
         self.processes = [each["process"] for each in found]
 
     # ---- what users call -------------------------------------------------------------------------------------
@@ -131,28 +128,28 @@ class Cluster:
         self, edges: Any, source: str | None = None, target: str | None = None, weight: str | bool | None = None, *,
         directed: bool | None = None, columns: Iterable[str] | None = None, **options: Any,
     ) -> Graph:  # fmt: skip
-        """Make a graph in the ranks, of a file or folder that all workers see, or of a distributed table.
+        """Read a graph into the ranks, from a file or folder that all workers see, or from a distributed table.
 
         Parameters
         ----------
         edges : str, os.PathLike, dask.dataframe.DataFrame or ray.data.Dataset
-            A path, as for :func:`read`: of a folder of Parquet files, or of a file in one of the formats that ranks
-            read in parts, each rank reads rows of its own. Of a table with a row for each edge, it gets partitions.
+            A path, as for :func:`read`: each rank reads its share of the rows of a Parquet folder, or of a file whose
+            format can be divided. Or a table with a row for each edge: each rank gets some partitions.
         source, target, weight
             Columns, as for :func:`read` and :func:`from_pandas`.
         directed : bool, optional
-            Default: of files, what :func:`read` says, so edges of Parquet files are directed; of tables, False.
+            Default: for files as for :func:`read`, so True for Parquet files; False for tables.
         columns : iterable of str, optional
-            Of tables, columns to keep as data of edges.
+            Columns of a table to keep as data of edges.
         **options
-            ``num_vertices``, ``duplicates``, ``self_loops`` and ``labels``; of files, all others of :func:`read`. Where
-            the ends of edges in a table are names, or ``labels=True`` says so of numbers, the ranks number them
-            together, and each has the names of all vertices.
+            ``num_vertices``, ``duplicates``, ``self_loops`` and ``labels``; for files, all others of :func:`read`.
+            Where the ends of edges in a table are names, or numbers with ``labels=True``, the ranks number them
+            together, and each keeps the names of all vertices.
 
         Returns
         -------
         Graph
-            In the ranks. ``graph.to("cpu")`` is a copy here.
+            Divided among the ranks. ``graph.to("cpu")`` is a copy in this process.
 
         Raises
         ------
@@ -166,7 +163,7 @@ class Cluster:
             from frontier.io import read
 
             if columns is not None:
-                raise GraphError("columns= is for tables: of a file, all columns are kept")
+                raise GraphError("columns= is for tables: all columns of a file are kept")
             path = os.path.abspath(edges)
             made: Graph = self.run(read, path, source=source, target=target, weight=weight, **more)
             return made
@@ -182,7 +179,7 @@ class Cluster:
         self, table: Any, names: list[str], source: str | None, target: str | None, weight: str | bool | None,
         columns: Iterable[str] | None, options: dict[str, Any],
     ) -> Graph:  # fmt: skip
-        from frontier.clusters.handed import graph_of
+        from frontier.clusters.edges import build_graph
 
         src, dst, weighs, kept = chosen_columns(names, "cluster.read", source, target, weight, columns)
         name, labels = secrets.token_hex(8), options.pop("labels", None)
@@ -193,9 +190,9 @@ class Cluster:
             except RanksError as error:
                 self._fail(str(error))
             except BaseException:
-                self._workers.ask("forget", name)
+                self._workers.ask("discard", name)
                 raise
-            made: Graph = self.run(graph_of, name, src, dst, weighs, kept, labels, **options)
+            made: Graph = self.run(build_graph, name, src, dst, weighs, kept, labels, **options)
             return made
 
     def run(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
@@ -204,23 +201,22 @@ class Cluster:
         Parameters
         ----------
         function : callable
-            Of the program, or a lambda; it is pickled by value (cloudpickle). All ranks must do the same in it, as
-            under mpirun (docs/ranks.md).
+            It is sent with cloudpickle, so lambdas and functions of scripts and notebooks work. All ranks must take the
+            same steps in it, as under mpirun.
         *given, **named
-            Arguments. Graphs of this cluster, and long arrays of its results, are there the graph and the array in
-            parts.
+            Arguments. A graph of this cluster, or a long array of a result, arrives as the graph or array in parts.
 
         Returns
         -------
         object
-            Graphs in parts and arrays of more than 65,536 values stay in the ranks.
+            What rank 0 returns. Graphs in parts and arrays of more than 65,536 values stay in the ranks.
 
         Raises
         ------
         RanksError
-            If a rank is lost. The cluster cannot be used any more then.
+            If a rank is lost. Then the cluster cannot be used any more.
         Exception
-            What the function raises.
+            Whatever the function raises on a rank.
 
         Examples
         --------
@@ -230,10 +226,10 @@ class Cluster:
         """
         name = getattr(function, "__name__", "function")
         with self._using():
-            data = self._sender.dumps((function, given, named))
+            data = self._serializer.dumps((function, given, named))
             self._calls += 1
             try:
-                replies = self._workers.ask("call", data, self._calls, self._sender.dropped())
+                replies = self._workers.ask("call", data, self._calls, self._serializer.dropped())
             except KeyboardInterrupt:
                 self._interrupt()
                 raise
@@ -241,21 +237,21 @@ class Cluster:
             for message in dict.fromkeys(each for reply in replies if reply[0] != "gone" for each in reply[-1]):
                 warn(message)
             found = self._values(said, f"ran {name}")[0]
-            return self._sender.loads(found)
+            return self._serializer.loads(found)
 
     def table(self, result: Result) -> Any:
-        """Return a result as a distributed table: each rank's rows are a partition, on its worker.
+        """Return a result as a distributed table, whose partitions are the rows of each rank.
 
         Parameters
         ----------
         result : Result
-            Of a primitive that has run on this cluster.
+            Result of a primitive that has run on this cluster.
 
         Returns
         -------
         dask.dataframe.DataFrame or ray.data.Dataset
-            With the columns of :meth:`Result.table`; a DataFrame is indexed by vertex ids, or by numbers of slots. A
-            result whose rows are neither vertices nor edges, or that is short, is one partition.
+            With the columns of :meth:`Result.table`; a DataFrame is indexed by vertex id or slot. A short result, or
+            one whose rows are neither vertices nor edges, is one partition.
 
         Raises
         ------
@@ -270,15 +266,15 @@ class Cluster:
 
         with self._using():
             ready = self.run(aligned, result, graph)
-            data = self._sender.dumps((ready, graph))
+            data = self._serializer.dumps((ready, graph))
             found = self._values(self._workers.ask("extent", data), "made a table")
             return self._workers.table(data, [each[:2] for each in found], found[0][2])
 
     def close(self) -> None:
-        """End the ranks; graphs and arrays that lie there are gone."""
+        """End the ranks, with their graphs and arrays."""
         self._ended = self._ended or "the cluster has been closed"
         if self._end.detach() is not None:
-            with contextlib.suppress(Exception):  # of a library whose cluster has ended before
+            with contextlib.suppress(Exception):  # the library's cluster may have ended before
                 self._workers.close()
 
     def __enter__(self) -> Cluster:
@@ -296,42 +292,42 @@ class Cluster:
 
     @contextlib.contextmanager
     def _using(self) -> Any:
-        """One thing at a time, while the ranks are there."""
+        """Let one thread use the ranks at a time, if they have not ended."""
         with self._lock:
             if self._ended:
                 raise RanksError(f"{self._ended}: fr.cluster starts another")
             yield
 
     def _values(self, replies: list[Reply], doing: str) -> list[Any]:
-        """What all ranks have replied; if one is lost, all end."""
+        """Return what all ranks have replied; if one is lost, end all."""
         why = lost(replies, doing, self._workers.names)
         if why:
             self._fail(why)
-        return values(replies, self._sender.loads)
+        return values(replies, self._serializer.loads)
 
     def _fail(self, why: str) -> None:
-        """End all ranks, as they cannot go on."""
+        """End all ranks and raise RanksError."""
         self._ended = why
         self.close()
         raise RanksError(why)
 
     def _interrupt(self) -> None:
-        """Stop the ranks after Ctrl-C; if one does not stop, they have ended."""
+        """Stop the ranks after Ctrl-C; if one does not stop, end all."""
         if not self._workers.interrupt(GRACE):
             self._ended = f"a rank did not stop within {GRACE:g} s of Ctrl-C, and all have ended"
             self.close()
 
     def _parts(self, key: str, name: str) -> list[Array]:
-        """The parts of an array."""
+        """Return the parts of an array."""
         with self._using():
             return self._values(self._workers.ask("part", key, name), "were asked for an array")
 
 
 def _close_aside(workers: Workers) -> None:
-    """End ranks whose handle is no longer used, in a thread: this may be called anywhere."""
+    """End ranks in a thread: the garbage collector may call this anywhere."""
 
     def close() -> None:
-        with contextlib.suppress(Exception):  # of a library whose cluster has ended before
+        with contextlib.suppress(Exception):  # the library's cluster may have ended before
             workers.close()
 
     threading.Thread(target=close, daemon=True, name="frontier cluster").start()

@@ -1,4 +1,4 @@
-"""The process of a rank beside a worker: it does one thing after another that it is asked, until its worker is gone."""
+"""The process of a rank: it answers one request after the other, until its worker is gone."""
 
 from __future__ import annotations
 
@@ -15,41 +15,40 @@ import traceback
 import warnings
 from typing import Any
 
-from frontier.backends.ranks import communicators
+from frontier.backends.ranks import communicators, rendezvous
 from frontier.backends.ranks.communicators import Ended
-from frontier.backends.ranks.joining import joined, listening
 from frontier.backends.ranks.rounds import sendable
 from frontier.backends.ranks.sockets import Sockets
-from frontier.clusters import handed
-from frontier.clusters.keeping import Keeper
+from frontier.clusters import edges
 from frontier.clusters.rows import extent, rows
-from frontier.clusters.versions import versions
+from frontier.clusters.store import Store
+from frontier.clusters.workers import Reply, versions
 from frontier.errors import FrontierError, FrontierWarning, RanksError
 
 __all__ = ["main"]
 
 
 class Rank:
-    """What a rank can be asked for; each method's name is that of a request, and the reply says how it went.
+    """A method for each request, which returns the reply.
 
     Attributes
     ----------
     busy, pressed : int
-        The number of the request that it is at, and of that which is to be stopped.
+        The numbers of the request that is being answered, and of the one that Ctrl-C stops.
     """
 
     def __init__(self) -> None:
         self.busy = self.pressed = 0
-        self._keeper = Keeper()
+        self._store = Store()
         self._comm: Sockets
         self._server: socket.socket
 
-    def answer(self, number: int, name: str, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Do what is asked."""
+    def answer(self, number: int, name: str, given: tuple[Any, ...]) -> Reply:
+        """Answer a request."""
         self.busy = number
         try:
-            found: tuple[Any, ...] = getattr(self, name)(*given)
-        except Exception as error:  # whatever goes wrong is told to who asks
+            found: Reply = getattr(self, name)(*given)
+        except Exception as error:  # of any kind: it is raised in the client
             return _failed(error)
         finally:
             self.busy = 0
@@ -57,26 +56,26 @@ class Rank:
 
     # ---- together with the other ranks -------------------------------------------------------------------------
 
-    def listen(self, host: str) -> tuple[Any, ...]:
-        """Let others connect; what the program must know of this process."""
-        self._server = listening(host)
+    def listen(self, host: str) -> Reply:
+        """Listen for other ranks; return the port, and what else the client must know of this process."""
+        self._server = rendezvous.listen(host)
         return "value", {
             "port": self._server.getsockname()[1], "host": socket.gethostname(),
             "devices": os.environ.get("CUDA_VISIBLE_DEVICES"), "process": os.getpid(),
             "versions": versions(),
         }  # fmt: skip
 
-    def join(self, rank: int, addresses: list[tuple[str, int]], secret: bytes, device: str | None) -> tuple[Any, ...]:
-        """Connect with the others; of this rank's GPUs, use one."""
+    def connect(self, rank: int, addresses: list[tuple[str, int]], secret: bytes, device: str | None) -> Reply:
+        """Connect with the other ranks; see only one GPU, if ``device`` names one."""
         if device is not None:
             os.environ["CUDA_VISIBLE_DEVICES"] = device
-        self._comm = joined(rank, self._server, addresses, secret)
+        self._comm = rendezvous.connect(rank, self._server, addresses, secret)
         communicators.use(self._comm)
         return "value", None
 
-    def call(self, data: bytes, number: int, dropped: list[str]) -> tuple[Any, ...]:
-        """Call a function as all other ranks do; rank 0 says what it has returned."""
-        self._keeper.drop(dropped)
+    def call(self, data: bytes, number: int, dropped: list[str]) -> Reply:
+        """Call a function together with all other ranks; rank 0 replies with its result."""
+        self._store.drop(dropped)
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", FrontierWarning)
             reply = self._stoppable(data, number)
@@ -89,8 +88,8 @@ class Rank:
                 warnings.showwarning(each.message, each.category, each.filename, each.lineno)
         return *reply, [str(each.message) for each in seen if issubclass(each.category, FrontierWarning)]
 
-    def _stoppable(self, data: bytes, number: int) -> tuple[Any, ...]:
-        """Call a function, which Ctrl-C may stop; nothing else of this process may be stopped."""
+    def _stoppable(self, data: bytes, number: int) -> Reply:
+        """Call a function, during which alone Ctrl-C has an effect."""
         try:
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -103,52 +102,52 @@ class Rank:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             return ("interrupted",)
 
-    def _called(self, data: bytes, number: int) -> tuple[Any, ...]:
+    def _called(self, data: bytes, number: int) -> Reply:
         try:
-            function, given, named = self._keeper.loads(data)
-            found = self._keeper.dumps(function(*given, **named), number)
+            function, given, named = self._store.loads(data)
+            found = self._store.dumps(function(*given, **named), number)
         except RanksError as error:
             return "lost", str(error)
         except Ended as error:
             return "waited", str(error)
         except (Exception, SystemExit) as error:
-            result = vars(error).pop("result", None)  # of a run that has not converged
-            with contextlib.suppress(Exception):  # what cannot be told is left out
-                return *_failed(error), self._keeper.dumps(result, number)
+            result = vars(error).pop("result", None)  # of NotConvergedError
+            with contextlib.suppress(Exception):  # a result that cannot be sent is left out
+                return *_failed(error), self._store.dumps(result, number)
             return *_failed(error), None
         return "value", found if self._comm.rank == 0 else None
 
     # ---- each rank for itself ----------------------------------------------------------------------------------
 
-    def put(self, name: str, place: int, columns: dict[str, Any]) -> tuple[Any, ...]:
-        """Take columns of some edges, of which a graph will be made."""
-        handed.put(name, place, columns)
+    def add_partition(self, name: str, place: int, columns: dict[str, Any]) -> Reply:
+        """Add a partition of a table to a graph that will be built."""
+        edges.add_partition(name, place, columns)
         return "value", None
 
-    def forget(self, name: str) -> tuple[Any, ...]:
-        """Forget edges of which no graph will be made."""
-        handed.forget(name)
+    def discard(self, name: str) -> Reply:
+        """Discard the partitions of a graph that will not be built."""
+        edges.discard(name)
         return "value", None
 
-    def part(self, key: str, name: str) -> tuple[Any, ...]:
-        """Say this rank's entries of an array."""
-        return "value", self._keeper.part(key, name, self._comm.rank, self._comm.size)
+    def part(self, key: str, name: str) -> Reply:
+        """Return this rank's entries of an array."""
+        return "value", self._store.part(key, name, self._comm.rank, self._comm.size)
 
-    def extent(self, data: bytes) -> tuple[Any, ...]:
-        """Say which rows of a result this rank has: the first, the one after the last, and the columns without rows."""
-        result, graph = self._keeper.loads(data)
+    def extent(self, data: bytes) -> Reply:
+        """Return the range of this rank's rows of a result, and the columns without rows."""
+        result, graph = self._store.loads(data)
         rank, size = self._comm.rank, self._comm.size
         own = extent(result, graph, rank, size)
         return "value", (own.start, own.stop, rows(result, graph, rank, size, none=True))
 
-    def rows(self, data: bytes) -> tuple[Any, ...]:
-        """Say this rank's rows of a result."""
-        result, graph = self._keeper.loads(data)
+    def rows(self, data: bytes) -> Reply:
+        """Return this rank's rows of a result."""
+        result, graph = self._store.loads(data)
         return "value", rows(result, graph, self._comm.rank, self._comm.size)
 
 
-def _failed(error: BaseException) -> tuple[Any, ...]:
-    """A reply that says what went wrong, and where if it is none of our own errors."""
+def _failed(error: BaseException) -> Reply:
+    """Return the reply for an error, with the traceback if it is not one of Frontier's own."""
     where = "" if isinstance(error, FrontierError) else "".join(traceback.format_exception(error))
     if not isinstance(error, Exception):  # SystemExit
         error = FrontierError(f"the function has ended its process: {error!r}")
@@ -156,9 +155,9 @@ def _failed(error: BaseException) -> tuple[Any, ...]:
 
 
 def main() -> None:
-    """Do what comes in on standard input, and reply on standard output; what functions print goes to standard error."""
-    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")  # some of which may have been read already
-    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 as long as the process
+    """Answer requests from standard input on standard output; what functions print goes to standard error."""
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")  # the buffer may hold requests already
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 open until the process ends
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     rank, inbox = Rank(), queue.SimpleQueue[Any]()
@@ -168,12 +167,12 @@ def main() -> None:
         try:
             pickle.dump(rank.answer(*message), replies, 5)
             replies.flush()
-        except OSError:  # nobody listens any more
+        except OSError:  # the worker is gone
             os._exit(1)
 
 
 def _listen(requests: Any, rank: Rank, inbox: queue.SimpleQueue[Any]) -> None:
-    """Take requests, also while the rank is busy; end the process when its worker is gone."""
+    """Receive requests, even while the rank is busy; end the process when its worker is gone."""
     try:
         while True:
             number, name, given = pickle.load(requests)
@@ -185,6 +184,6 @@ def _listen(requests: Any, rank: Rank, inbox: queue.SimpleQueue[Any]) -> None:
                 _thread.interrupt_main()
     except EOFError:
         os._exit(0)
-    except BaseException:  # as it could not be asked any more
+    except BaseException:  # the rank would answer no more requests
         traceback.print_exc(file=sys.stderr)
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Graphs and arrays that lie in the ranks of a cluster, as the program sees them."""
+"""In the client: references to graphs and arrays in the ranks of a cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["RemoteArray", "RemoteGraph", "to_host"]
 
 
 class RemoteArray(NDArrayOperatorsMixin):
-    """An array of which each rank has a part. It comes here, once, when somebody looks at it."""
+    """An array whose parts are in the ranks. It is fetched, once, when it is looked at."""
 
     def __init__(self, cluster: Cluster, key: str, shape: tuple[int, ...], dtype: str, name: str = "") -> None:
         self.cluster, self.key, self.name = cluster, key, name
@@ -66,7 +66,7 @@ def _whole(value: Any) -> Any:
 
 
 class RemoteGraph(Graph):
-    """A graph whose edges lie in the ranks of a cluster. Primitives run there; all else asks for a copy, or refuses."""
+    """A graph whose edges are in the ranks of a cluster. Primitives run there; other uses fetch or refuse."""
 
     __slots__ = ("_facts", "_named", "cluster", "key")
 

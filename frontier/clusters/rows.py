@@ -1,4 +1,4 @@
-"""A rank's own rows of a result, as columns of a table."""
+"""On a rank: its own rows of a result, as the columns of a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from frontier.backends.ranks.communicators import world
 from frontier.backends.ranks.fields import FieldInParts
 from frontier.backends.ranks.parts import InParts
 from frontier.backends.ranks.rounds import met
-from frontier.clusters.keeping import slots_of
+from frontier.clusters.store import slots_of
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -22,10 +22,10 @@ __all__ = ["aligned", "extent", "rows"]
 
 
 def aligned(result: Result, graph: Graph | None) -> Result:
-    """Return a result of whose columns each rank has its own rows; all ranks call this together.
+    """Return a result whose columns are all divided in the same way; all ranks call this together.
 
-    A column may have been computed on another graph than the result's, without duplicates for instance, and be divided
-    as that is: then all ranks get it as a whole.
+    A column may be divided like another graph than the result's, for instance one without duplicates. Then every rank
+    gets the whole column.
     """
     comm = world()
     own = extent(result, graph, comm.rank, comm.size)
@@ -46,7 +46,7 @@ def aligned(result: Result, graph: Graph | None) -> Result:
 def rows(result: Result, graph: Graph | None, rank: int, size: int, none: bool = False) -> dict[str, Array]:
     """Return a rank's own rows of a result whose rows are vertices, or edges of a graph in parts.
 
-    No other rank is asked. ``none``: the same columns without a row.
+    Other ranks are not asked. ``none``: return the columns without rows.
     """
     values = {name: getattr(result, name) for name in result._present()}
     own = extent(result, graph, rank, size)
@@ -66,7 +66,7 @@ def rows(result: Result, graph: Graph | None, rank: int, size: int, none: bool =
 
 
 def extent(result: Result, graph: Graph | None, rank: int, size: int) -> slice:
-    """Return which rows a rank has: those that it owns, or as many as others."""
+    """Return the range of a rank's rows: those that it owns, or an equal share."""
     if result._rows == "slot":
         assert graph is not None
         return slots_of(graph)
@@ -79,7 +79,7 @@ def extent(result: Result, graph: Graph | None, rank: int, size: int) -> slice:
 
 
 def _part(value: Any, own: slice) -> Array:
-    """A rank's own entries of a column."""
+    """Return a rank's own entries of a column."""
     if isinstance(value, FieldInParts | InParts):
         return value.own
     part: Array = np.asarray(value)[own]

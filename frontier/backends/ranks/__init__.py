@@ -1,8 +1,8 @@
 """The ranks backend: one program on several processes, or on several parts of one, which share the work of each step.
 
-``communicators`` is how parts talk (``mpi``, ``torchrun`` by PyTorch's Gloo, ``sockets`` of processes that are
-``joining`` by themselves, with ``streams`` between them, ``members`` as threads), ``carriers`` moves arrays from GPU to
-GPU (NCCL), ``rounds`` is what they say each time, ``messages`` in which form. ``execution`` walks through a program,
+``communicators`` is how parts talk (``mpi``, ``torchrun`` by PyTorch's Gloo, ``sockets`` by a
+``rendezvous``, with ``streams`` between two, ``members`` as threads), ``carriers`` moves arrays from GPU to GPU (NCCL),
+``rounds`` is what they say each time, ``messages`` in which form. ``execution`` walks through a program,
 ``alike`` is what all must begin with, ``plans`` what is known of its steps, ``dividing`` runs a step on one part and
 exchanges what it did. ``writes`` says which fields a step writes and what merges them, ``ends`` where it touches them,
 ``exchange`` finds changes and merges them, ``mirrors`` knows what only owners know, ``readers`` which parts read what,

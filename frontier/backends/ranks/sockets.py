@@ -1,9 +1,8 @@
-"""Processes that talk over sockets of their own: neither mpirun nor torchrun has started them, but who uses them.
+"""Processes that communicate over TCP, without mpirun or torchrun.
 
-Each pair has one stream (:mod:`frontier.backends.ranks.streams`), and no threads are needed: all of an exchange is sent
-and received as far as that is possible at once, until everything has come. So nobody waits for somebody who waits. A
-process that is gone closes its streams, which those see that wait for it; a process whose host is gone is seen by TCP's
-own probes.
+Each pair has one stream (:mod:`frontier.backends.ranks.streams`). Streams do not block: an exchange sends and receives
+on all of them until it is complete, so there is no deadlock, and no thread is needed. When a process ends, its streams
+are closed, which the others notice; TCP's keep-alive probes detect a host that has vanished.
 """
 
 from __future__ import annotations
@@ -31,26 +30,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Sockets"]
 
-#: Bytes of a note: a length, and what is so short that it travels along.
+#: Bytes of the first message of a gather: a length, and the object itself if it is short enough.
 NOTE = 512
 
-#: Seconds to wait for bytes before looking whether Ctrl-C was pressed, and how long it has been.
+#: Seconds to wait for bytes before checking for Ctrl-C and the time limit.
 LOOK = 0.2
 
 
 class Sockets(Processes):
-    """The processes at the other ends of some streams.
+    """The processes at the other ends of streams.
 
     Parameters
     ----------
     rank : int
     streams : mapping of int to Stream
-        By the ranks of all others.
+        To all others, by rank.
 
     Attributes
     ----------
     broken : str
-        Why the processes cannot go on together, once they cannot; every exchange says so then.
+        Why the processes cannot go on, once they cannot; every exchange raises it then.
     """
 
     def __init__(self, rank: int, streams: Mapping[int, Stream]) -> None:
@@ -94,7 +93,7 @@ class Sockets(Processes):
         return self.dealt([given] * self.size, lengths)
 
     def add(self, array: Any) -> None:
-        """Replace an array by the sum of those of all processes: each adds up a part."""
+        """Replace an array by the sum over all processes, each of which adds up a part."""
         cuts = len(array) * np.arange(self.size + 1) // self.size
         parts = [array[lo:hi] for lo, hi in itertools.pairwise(cuts)]
         own = parts[self.rank]
@@ -105,7 +104,7 @@ class Sockets(Processes):
 
     @contextmanager
     def asking(self, doing: str) -> Iterator[None]:
-        """Within it the process waits for others for a purpose, which is told if they do not come."""
+        """Name the purpose of exchanges within the block, for the error if other processes do not come."""
         self._doing = doing
         try:
             yield
@@ -115,14 +114,14 @@ class Sockets(Processes):
     # ---- how they end ------------------------------------------------------------------------------------------
 
     def end(self, why: str, status: int = 1) -> NoReturn:
-        """Raise RanksError, now and in every exchange from now on; who has started the processes ends them."""
+        """Raise RanksError, now and in every later exchange; whoever has started the processes ends them."""
         self.broken = self.broken or why.removeprefix("frontier: ")
         raise RanksError(self.broken)
 
     def finish(self) -> None:
-        """Wait for the others to end what this process has ended, too, with a result or an error.
+        """Wait until all processes have ended a call, with a result or an error.
 
-        Afterwards all are in step again: what some have sent and nobody has taken is forgotten.
+        Afterwards all are in step again: messages of the call that nobody has received are dropped.
 
         Raises
         ------
@@ -135,19 +134,19 @@ class Sockets(Processes):
             stream.give_mark(self.graphs, self.runs)
         with deferred(patient=True) as noted:
             self._until({*self._streams}, Stream.skipped, lambda waited: None)
-            noted.pressed = False  # what it was to end has ended
+            noted.pressed = False  # the call has ended anyway
         marks = [(self.graphs, self.runs), *(stream.forget() for stream in self._streams.values())]
         self.graphs, self.runs = map(max, zip(*marks, strict=True))
 
     def close(self) -> None:
-        """Let the others see that this process is gone."""
+        """Close all streams, which the others notice."""
         for stream in self._streams.values():
             stream.close()
 
     # ---- exchanges ---------------------------------------------------------------------------------------------
 
     def _exchange(self, wanted: set[int]) -> None:
-        """Send what was given, and receive a frame from each of some others."""
+        """Send what was given, and receive a frame from each of the wanted ranks."""
         if self.broken:
             raise RanksError(self.broken)
         limit = patience()
@@ -157,7 +156,7 @@ class Sockets(Processes):
             if limit is not None and waited > limit:
                 self.end(missing_ranks(set(self._late), self.size) + (f" (it {self._doing})" if self._doing else ""))
 
-        with deferred(patient=True) as noted:  # Ctrl-C comes between two bytes of which others know nothing
+        with deferred(patient=True) as noted:  # Ctrl-C is raised between exchanges of bytes, never within one
             self._until(wanted, Stream.came, check)
             odd = {rank: stream for rank, stream in self._streams.items() if rank in wanted}
             for rank, stream in odd.items():
@@ -170,7 +169,7 @@ class Sockets(Processes):
                 )
 
     def _until(self, wanted: set[int], came: Callable[[Stream], bool], check: Callable[[float], None]) -> None:
-        """Send everything, and receive until it is enough of everybody; ``check`` gets the seconds without a byte."""
+        """Send everything, and receive until ``came`` holds for each wanted rank; ``check`` gets the idle seconds."""
         writers, readers = {*self._streams}, set(wanted)
         moved = time.monotonic()
         while True:
@@ -190,7 +189,7 @@ class Sockets(Processes):
         return [self._streams[rank] for rank in ranks]
 
     def _did(self, rank: int, does: Callable[[Stream], bool]) -> bool:
-        """Whether something is done with the stream to a rank; if that is lost, the run ends."""
+        """Return what ``does`` returns for the stream to a rank; end the run if that rank is lost."""
         try:
             return does(self._streams[rank])
         except Lost as why:
@@ -198,7 +197,7 @@ class Sockets(Processes):
 
 
 def _host() -> str:
-    """What tells hosts apart: containers of one host do not share what processes of one host do."""
+    """Identify the host. Containers on one machine count as several: they do not share memory and devices."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:

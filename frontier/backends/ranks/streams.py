@@ -1,7 +1,7 @@
-"""A stream to another process: frames, whose lengths both know, and marks that say that a process has ended its work.
+"""A stream to another process: frames, whose lengths both ends know, and marks for the end of a call.
 
-What has been begun to be sent or received goes on where it was left, whatever was raised in between. So once both have
-received each other's mark, they are in step again.
+Sending and receiving continue where they were interrupted, whatever was raised in between. So both ends are in step
+again once they have received each other's mark.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 __all__ = ["Lost", "Stream"]
 
-#: Before each frame: how many bytes follow. Before a mark all bits are set, and two numbers follow.
+#: A frame begins with its length; a mark begins with all bits set, and two numbers follow.
 _LENGTH, _MARK = struct.Struct("<Q"), struct.Struct("<2q")
 _MARKED = b"\xff" * _LENGTH.size
 
 #: A frame of at most so many bytes is sent together with its length.
 _SHORT = 1 << 12
 
-#: Bytes that are received at a time where nobody needs them.
+#: Bytes to receive at a time where they are dropped.
 _SKIPPED = 1 << 16
 
 
@@ -39,9 +39,9 @@ class Stream:
     Attributes
     ----------
     mark : tuple of int, optional
-        The numbers with which the other has said that it has ended its work.
+        The numbers of the mark that has been received.
     strange : int, optional
-        The length of a frame that is not as long as the expected one. After it only a mark is looked for.
+        The length of a frame that is not the expected one. After it, everything up to the next mark is dropped.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -61,23 +61,23 @@ class Stream:
         return self._sock.fileno()
 
     def close(self) -> None:
-        """Let the other see that this process is gone."""
+        """Close the stream, which the other end notices."""
         self._sock.close()
 
     # ---- sending ---------------------------------------------------------------------------------------------
 
     def give(self, data: Any) -> None:
-        """Let a frame be sent."""
+        """Queue a frame."""
         view = memoryview(data).cast("B")
         head = _LENGTH.pack(len(view))
         self._out.extend([memoryview(head + bytes(view))] if len(view) <= _SHORT else [memoryview(head), view])
 
     def give_mark(self, *numbers: int) -> None:
-        """Let a mark be sent."""
+        """Queue a mark."""
         self._out.append(memoryview(_MARKED + _MARK.pack(*numbers)))
 
     def sent(self) -> bool:
-        """Send what can be sent at once; whether that is all.
+        """Send what can be sent without blocking; return whether the queue is empty.
 
         Raises
         ------
@@ -98,11 +98,11 @@ class Stream:
     # ---- receiving -------------------------------------------------------------------------------------------
 
     def take(self, into: Any) -> None:
-        """Let the next frame, of the same length, be received into an array of bytes."""
+        """Receive the next frame into a buffer of its length."""
         self._into = memoryview(into).cast("B")
 
     def came(self) -> bool:
-        """Receive what is there; whether the expected frame has come, or a mark, or a frame of another length.
+        """Receive without blocking; return whether the frame has come, or a mark, or a frame of another length.
 
         Raises
         ------
@@ -123,7 +123,7 @@ class Stream:
         return True
 
     def skipped(self) -> bool:
-        """Receive and forget what is there, up to a mark; whether that has come.
+        """Drop what is there up to a mark; return whether that has come.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Stream:
         return True
 
     def forget(self) -> tuple[int, ...]:
-        """Return the numbers of the mark; what follows it is expected from now on."""
+        """Return the numbers of the mark, and expect frames again."""
         mark, self.mark, self.strange = self.mark, None, None
         assert mark is not None
         return mark
@@ -160,7 +160,7 @@ class Stream:
         self._head, self._needs = bytearray(), _LENGTH.size
 
     def _received(self, into: memoryview) -> int:
-        """How many bytes have been received, at least one; BlockingIOError: none is there yet."""
+        """Return how many bytes have been received, at least one; raise BlockingIOError if there are none yet."""
         try:
             count = self._sock.recv_into(into)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Ranks beside actors of Ray, which are spread over its nodes: one on each GPU, or else on each node."""
+"""Ranks beside actors of Ray: one on each GPU of the cluster, or on each node if there is none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from frontier.clusters.agent import Agent
-from frontier.clusters.workers import Reply, Workers, share
+from frontier.clusters.workers import Reply, Workers, share, value
 from frontier.errors import RanksError
 from frontier.graph.convert_tables import columns_of_table
 from frontier.launched import patience
@@ -14,17 +14,17 @@ from frontier.tables import library, to_arrow
 
 __all__ = ["RayWorkers", "is_ray"]
 
-#: Calls of an actor at a time: a request to the rank, and another that stops it.
+#: Concurrent calls of an actor: a request to the rank, and one that interrupts it.
 CALLS = 8
 
 
 def is_ray(value: Any) -> bool:
-    """Whether this stands for Ray: its name, or the module."""
+    """Return whether this is ``"ray"``, or the module."""
     return value == "ray" or getattr(value, "__name__", None) == "ray"
 
 
 class RayWorkers(Workers):
-    """Actors of Ray, by default as many as it has GPUs, or else nodes."""
+    """Actors of Ray, by default one on each GPU, or on each node if there is none."""
 
     def __init__(self, ranks: int | None, token: str) -> None:
         self._ray = ray = library("ray", "Ray")
@@ -53,15 +53,13 @@ class RayWorkers(Workers):
         self.names = [f"node {host}" for host in self.hosts]
 
     def ask(self, name: str, *given: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Reply]:
-        """Let all ranks do something at the same time."""
+        """Send all ranks a request at the same time, and return their replies."""
         more = each or [()] * len(self._actors)
-        asked = [
-            actor.ask.remote(name, *own, *given) for actor, own in zip(self._actors, more, strict=True)
-        ]  # fmt: skip
+        asked = [actor.ask.remote(name, *own, *given) for actor, own in zip(self._actors, more, strict=True)]
         return [self._reply(one) for one in asked]
 
     def interrupt(self, seconds: float) -> bool:
-        """Stop what the ranks do."""
+        """Stop all ranks like Ctrl-C; return whether none had to be killed."""
         asked = [actor.interrupt.remote(seconds) for actor in self._actors]
         return all(self._reply(one) is True for one in asked)
 
@@ -72,13 +70,13 @@ class RayWorkers(Workers):
             return "gone", f"its actor of Ray is lost: {type(error).__name__}"
 
     def columns(self, table: Any) -> list[str] | None:
-        """Return the names of the columns of a table of this library."""
+        """Return the names of the columns of a Dataset of Ray."""
         if not (hasattr(table, "to_arrow_refs") and hasattr(table, "select_columns")):
             return None
         return [str(name) for name in table.columns()]
 
     def put(self, name: str, table: Any, columns: list[str]) -> None:
-        """Hand over columns of a table."""
+        """Give each rank its blocks."""
         blocks, size, tasks = table.select_columns(columns).to_arrow_refs(), len(self._actors), []
         for rank, actor in enumerate(self._actors):
             for place in share(len(blocks), rank, size):
@@ -91,12 +89,12 @@ class RayWorkers(Workers):
             raise RanksError(f"not all ranks were given edges: {_first_line(error)}") from None
 
     def table(self, data: bytes, extents: list[tuple[int, int]], empty: dict[str, Any]) -> Any:
-        """Return the rows of a result."""
+        """Return a result as a Dataset of Ray."""
         rows = [actor.rows.remote(data) for actor in self._actors]
         return library("ray.data", "Ray's datasets").from_arrow_refs(rows)
 
     def table_of(self, table: Any) -> Any:
-        """Return a table of a pandas DataFrame."""
+        """Return a pandas DataFrame as a Dataset of Ray."""
         return library("ray.data", "Ray's datasets").from_pandas(table)
 
     def close(self) -> None:
@@ -107,39 +105,20 @@ class RayWorkers(Workers):
         self._actors = []
 
 
-class Actor:
-    """An actor of Ray, with a rank beside it."""
-
-    def __init__(self, token: str, where: str) -> None:
-        self._agent = Agent(token, where)
+class Actor(Agent):
+    """An agent that is an actor of Ray."""
 
     def host(self) -> str:
         """Return the address of its node."""
         return str(library("ray.util", "Ray").get_node_ip_address())
 
-    def ask(self, name: str, *given: Any) -> Reply:
-        """Ask the rank."""
-        return self._agent.ask(name, *given)
-
-    def interrupt(self, seconds: float) -> bool:
-        """Stop what the rank does."""
-        return self._agent.interrupt(seconds)
-
     def put(self, name: str, place: int, table: Any, columns: list[str]) -> None:
-        """Hand over columns of a table to the rank."""
-        self._value("put", name, place, columns_of_table(table, columns))
+        """Give the rank a block of a table."""
+        value(self.ask("add_partition", name, place, columns_of_table(table, columns)), "an actor of Ray")
 
     def rows(self, data: bytes) -> Any:
         """Return the rank's rows of a result, as a table of Arrow."""
-        return to_arrow(self._value("rows", data))
-
-    def _value(self, name: str, *given: Any) -> Any:
-        kind, *said = self._agent.ask(name, *given)
-        if kind == "error":
-            raise said[0]
-        if kind != "value":
-            raise RanksError(f"the rank is lost: {said[0]}")
-        return said[0]
+        return to_arrow(value(self.ask("rows", data), "an actor of Ray"))
 
 
 def _first_line(error: Exception) -> str:

@@ -1,8 +1,8 @@
 """Ranks beside the workers of a Dask cluster.
 
-What all ranks do at the same time is asked for by ``Client.run``, which waits for no thread of a worker, as tasks do:
-otherwise a rank whose worker is busy would keep all others waiting. Rows of tables are tasks, so that Dask knows where
-they are.
+Requests to all ranks use ``Client.run``, which does not wait for a free thread of the worker as tasks do: otherwise a
+rank whose worker is busy would keep all others waiting. Partitions of tables are tasks, so that Dask knows where they
+are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from frontier.clusters.agent import Agent, agent
-from frontier.clusters.workers import Reply, Workers, share
+from frontier.clusters.workers import Reply, Workers, share, value
 from frontier.errors import FrontierError, RanksError
 from frontier.graph.convert_tables import columns_of_table
 from frontier.launched import patience
@@ -22,12 +22,12 @@ __all__ = ["DaskWorkers", "is_client"]
 
 
 def is_client(value: Any) -> bool:
-    """Whether this is a client of Dask; without importing it."""
+    """Return whether this is a client of Dask, without importing Dask."""
     return any(each.__name__ == "Client" and each.__module__.startswith("distributed.") for each in type(value).__mro__)
 
 
 class DaskWorkers(Workers):
-    """Some workers of a Dask cluster; ``ranks`` of them, or all."""
+    """The first ``ranks`` workers of a Dask cluster, or all."""
 
     def __init__(self, client: Any, ranks: int | None, token: str) -> None:
         if client.asynchronous:
@@ -39,14 +39,14 @@ class DaskWorkers(Workers):
         self._client, self._token = client, token
         self.names = found[:ranks]
         self.hosts = [self._host(address, each) for each in self.names]
-        # an actor is dropped when this client has ended, however it has
+        # Dask drops an actor when this client ends, even by a signal
         self._agents = [
             client.submit(Agent, token, each, workers=[each], actor=True, pure=False) for each in self.names
         ]
         self._wait(self._agents, "started", patience())
 
     def _wait(self, tasks: list[Any], what: str, seconds: float | None = None) -> None:
-        """Wait for tasks; if one fails, raise why."""
+        """Wait for tasks, and raise the error of one that fails."""
         distributed = library("distributed", "Dask")
         try:
             distributed.wait(tasks, timeout=seconds)
@@ -64,16 +64,16 @@ class DaskWorkers(Workers):
         return "127.0.0.1" if name.startswith("inproc://") else str(address.get_address_host(name))
 
     def ask(self, name: str, *given: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Reply]:
-        """Let all ranks do something at the same time."""
+        """Send all ranks a request at the same time, and return their replies."""
         more = dict(zip(self.names, each or [()] * len(self.names), strict=True))
         return self._run(_ask, name, given, more)
 
     def interrupt(self, seconds: float) -> bool:
-        """Stop what the ranks do."""
+        """Stop all ranks like Ctrl-C; return whether none had to be killed."""
         return all(each is True for each in self._run(_interrupt, seconds))
 
     def _run(self, function: Any, *given: Any) -> list[Any]:
-        there = self._client.nthreads()  # for one that is gone Dask would wait half a minute
+        there = self._client.nthreads()  # Dask would wait half a minute for a worker that is gone
         found = self._client.run(
             function, self._token, *given, workers=[each for each in self.names if each in there], on_error="return"
         )
@@ -81,13 +81,13 @@ class DaskWorkers(Workers):
         return [_reply(found.get(name, missing)) for name in self.names]
 
     def columns(self, table: Any) -> list[str] | None:
-        """Return the names of the columns of a table of this library."""
+        """Return the names of the columns of a DataFrame of Dask."""
         if not (hasattr(table, "dask") and hasattr(table, "to_delayed") and hasattr(table, "columns")):
             return None
         return [str(name) for name in table.columns]
 
     def put(self, name: str, table: Any, columns: list[str]) -> None:
-        """Hand over columns of a table."""
+        """Give each rank its partitions."""
         client, size = self._client, len(self.names)
         kept = [each for each in table.columns if str(each) in columns]
         parts, tasks = table[kept].to_delayed(), []
@@ -101,19 +101,17 @@ class DaskWorkers(Workers):
         self._wait(tasks, "given edges")
 
     def table(self, data: bytes, extents: list[tuple[int, int]], empty: dict[str, Any]) -> Any:
-        """Return the rows of a result."""
+        """Return a result as a DataFrame of Dask."""
         dataframes, delayed = library("dask.dataframe", "Dask's DataFrames"), []
         for where, (first, stop) in zip(self.names, extents, strict=True):
-            delayed.append(
-                self._client.submit(_rows, self._token, where, data, first, stop, pure=False, **_at(where))
-            )
+            delayed.append(self._client.submit(_rows, self._token, where, data, first, stop, pure=False, **_at(where)))
         known = all(first < stop for first, stop in extents)
         divisions = (*(first for first, _ in extents), extents[-1][1] - 1) if known else None
         self._wait(delayed, "asked for rows")
         return dataframes.from_delayed(delayed, meta=to_pandas(empty), divisions=divisions, verify_meta=False)
 
     def table_of(self, table: Any) -> Any:
-        """Return a table of a pandas DataFrame."""
+        """Return a pandas DataFrame as one of Dask."""
         return library("dask.dataframe", "Dask's DataFrames").from_pandas(table, npartitions=1)
 
     def close(self) -> None:
@@ -124,7 +122,7 @@ class DaskWorkers(Workers):
 
 
 def _reply(found: Any) -> Any:
-    """What a worker has replied, or that it is gone."""
+    """Return the reply of a worker, or ``gone``."""
     if isinstance(found, FrontierError):
         return "gone", str(found)
     if isinstance(found, Exception):
@@ -133,11 +131,11 @@ def _reply(found: Any) -> Any:
 
 
 def _at(where: str) -> dict[str, Any]:
-    """Let a task run on a worker, and on another only if that one is gone: there it says so, instead of waiting."""
+    """Run a task on a worker, or on another if that one is gone: there it fails, instead of waiting for ever."""
     return {"workers": [where], "allow_other_workers": True}
 
 
-# ---- what workers run ----------------------------------------------------------------------------------------------
+# ---- run on workers ----------------------------------------------------------------------------------------------
 
 
 async def _ask(
@@ -156,7 +154,7 @@ async def _close(token: str, dask_worker: Any) -> None:
 
 
 def _request(token: str, where: str, name: str, *given: Any) -> Any:
-    """Ask the rank beside a worker, from a task; Dask may have moved that to another worker."""
+    """Ask the rank beside a worker from a task, which Dask may have moved to another worker."""
     distributed, gone = library("distributed", "Dask"), RanksError("its worker has left the cluster")
     if distributed.get_worker().address == where:
         reply = agent(token, where).ask(name, *given)
@@ -165,16 +163,11 @@ def _request(token: str, where: str, name: str, *given: Any) -> Any:
         there = [each for each in client.nthreads() if each == where]
         found = client.run(_ask, token, name, given, {where: ()}, workers=there, on_error="return")
         reply = _reply(found.get(where, gone))
-    kind, *said = reply
-    if kind == "error":
-        raise said[0]
-    if kind != "value":
-        raise RanksError(f"the rank on {where} is lost: {said[0]}")
-    return said[0]
+    return value(reply, where)
 
 
 def _put(token: str, where: str, name: str, place: int, table: Any, columns: list[str]) -> None:
-    _request(token, where, "put", name, place, columns_of_table(table, columns))
+    _request(token, where, "add_partition", name, place, columns_of_table(table, columns))
 
 
 def _rows(token: str, where: str, data: bytes, first: int, stop: int) -> Any:

@@ -1,7 +1,7 @@
-"""How processes that nobody has started together find each other: each listens, and connects to those of lower rank.
+"""The rendezvous of processes without a launcher: each listens, and connects to those of lower rank.
 
-They make sure that they belong together by a secret, which no message contains: who connects proves that it has it, and
-so does who listens (HMAC, of what the other has just drawn).
+Both ends of a connection prove that they know a common secret, by an HMAC of a random challenge. The secret itself is
+never sent here.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ from frontier.errors import RanksError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["joined", "listening"]
+__all__ = ["connect", "listen"]
 
 #: Seconds for all processes to reach each other when they begin.
 JOIN = 60.0
 
-#: Seconds for a process that has connected to say who it is, and how many may wait for that.
+#: Seconds for a process that has connected to say who it is, and how many connections may wait.
 PATIENT, BACKLOG = 5.0, 1024
 
-#: Seconds without a word after which TCP asks whether the other host is there, between two questions, and how many;
-#: and milliseconds that what is sent may stay unanswered.
+#: Options of TCP that detect a host which has vanished: keep-alive probes, in seconds, and the longest time for an
+#: acknowledgement, in milliseconds.
 PROBES = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 30_000}
 
-#: Bytes that are drawn, and of a proof.
+#: Bytes of a challenge, and of a proof.
 _NONCE = 32
 
 
-def listening(host: str) -> socket.socket:
-    """Return a socket to which others connect: at an address of this host, or at all if it is no own address."""
+def listen(host: str) -> socket.socket:
+    """Return a listening socket, at an address of this host, or at all of them if ``host`` is not its own."""
     family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
     try:
         return socket.create_server((host, 0), family=family, backlog=BACKLOG)
-    except OSError:  # in containers the name by which others know a host may not be its own
+    except OSError:  # in a container the address that others use may not be its own
         return socket.create_server(("", 0), family=family, backlog=BACKLOG)
 
 
-def joined(rank: int, server: socket.socket, addresses: Sequence[tuple[str, int]], secret: bytes) -> Sockets:
-    """Connect this process with all others, each of which calls this at the same time.
+def connect(rank: int, server: socket.socket, addresses: Sequence[tuple[str, int]], secret: bytes) -> Sockets:
+    """Connect this process with all others, which call this at the same time.
 
     Parameters
     ----------
     rank : int
     server : socket
-        At which this process listens; it is closed.
+        From :func:`listen`. It is closed.
     addresses : sequence of pairs
-        Host and port at which each process listens, by rank.
+        Host and port of each process, by rank.
     secret : bytes
-        By which processes know that they belong together.
+        Known to these processes alone.
 
     Raises
     ------
     RanksError
-        Not all can be reached.
+        If not all can be reached.
     """
     streams, until = {}, time.monotonic() + JOIN
     with server:
@@ -89,7 +89,7 @@ def joined(rank: int, server: socket.socket, addresses: Sequence[tuple[str, int]
 
 
 def _introduce(line: socket.socket, rank: int, secret: bytes) -> None:
-    """Say who this is to a process that asks, and see that it is one of ours."""
+    """Tell the process that listens who this is, and check its proof."""
     asked, own = _read(line, _NONCE), os.urandom(_NONCE)
     said = rank.to_bytes(LENGTH, "little") + own
     line.sendall(said + _proof(secret, asked + said))
@@ -98,7 +98,7 @@ def _introduce(line: socket.socket, rank: int, secret: bytes) -> None:
 
 
 def _welcomed(line: socket.socket, secret: bytes) -> int | None:
-    """The rank of a process that has connected; None if it is none of ours."""
+    """Return the rank of a process that has connected; None if it cannot prove that it belongs to these."""
     try:
         line.settimeout(PATIENT)
         asked = os.urandom(_NONCE)
@@ -117,7 +117,7 @@ def _proof(secret: bytes, text: bytes) -> bytes:
 
 
 def _read(line: socket.socket, size: int) -> bytes:
-    """So many bytes, as they come in however many pieces."""
+    """Receive so many bytes."""
     found = b""
     while len(found) < size:
         part = line.recv(size - len(found))
@@ -128,7 +128,7 @@ def _read(line: socket.socket, size: int) -> bytes:
 
 
 def _stream(line: socket.socket) -> Stream:
-    """A stream whose end is noticed, also if the other host is gone."""
+    """Return a stream that notices when the other host has vanished."""
     line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in PROBES.items():
         if hasattr(socket, name):  # each system has some

@@ -1,8 +1,8 @@
-"""What a rank keeps for the program: graphs and long arrays, of which the program gets only what they are.
+"""On a rank: the store of graphs and long arrays that the client has references to.
 
-Whatever a function returns is pickled, and what is kept stands there as a key (the persistent ids of :mod:`pickle`).
-The program sends such keys back in what it asks. All ranks pickle the same in the same order; so they have the same
-keys, and can ask each other for arrays that are in parts.
+What a function returns is pickled, with a key in the place of each such object (a persistent id of :mod:`pickle`). The
+client sends these keys back in later requests. All ranks pickle the same objects in the same order, so their keys are
+the same, and they can exchange arrays in parts meanwhile.
 """
 
 from __future__ import annotations
@@ -22,52 +22,52 @@ from frontier.errors import FrontierError, RanksError
 from frontier.graph.graph import Graph
 from frontier.program.problem import Problem
 
-__all__ = ["Keeper", "slots_of"]
+__all__ = ["Store", "slots_of"]
 
-#: Arrays of so many values go to the program at once; longer ones when it looks at them.
+#: Arrays of up to so many values are sent to the client at once, longer ones when it looks at them.
 SHORT = 1 << 16
 
 
-class Keeper:
-    """What one rank keeps."""
+class Store:
+    """Objects of one rank, by key."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Any] = {}
         self._keys: dict[int, str] = {}
 
     def dumps(self, value: Any, number: int) -> bytes:
-        """Pickle what the call of a number has returned; all ranks call this together."""
+        """Pickle what a call has returned, given its number; all ranks call this together."""
         file = io.BytesIO()
         _Pickler(file, self, number).dump(value)
         return file.getvalue()
 
     def loads(self, data: bytes) -> Any:
-        """Return what the program sends."""
+        """Unpickle what the client sends."""
         return _Unpickler(io.BytesIO(data), self).load()
 
-    def keep(self, value: Any, kind: str) -> str:
-        """Keep something, and return its key; ``kind`` makes a key for what is new."""
+    def keep(self, value: Any, new: str) -> str:
+        """Keep an object, and return its key: ``new`` if it is not kept yet."""
         key = self._keys.get(id(value))
         if key is None:
-            key = self._keys[id(value)] = kind
+            key = self._keys[id(value)] = new
             self._kept[key] = value
         return key
 
     def found(self, key: str, name: str = "") -> Any:
-        """Return what is kept, or an array of a graph."""
+        """Return an object, or an attribute of it."""
         if key not in self._kept:
             raise RanksError("the ranks have not returned the same: they must run the same program")
         value = self._kept[key]
         return getattr(value, name) if name else value
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Keep some things no longer."""
+        """Drop objects."""
         for key in keys:
             if key in self._kept:
                 del self._keys[id(self._kept.pop(key))]
 
     def part(self, key: str, name: str, rank: int, size: int) -> Any:
-        """Return a rank's share of the entries of an array; nobody else is asked."""
+        """Return a rank's entries of an array, without asking other ranks."""
         value = self.found(key)
         if name == "sources":
             part = value._topology.divided.parts[0]
@@ -79,15 +79,15 @@ class Keeper:
 
 
 def slots_of(graph: Graph) -> slice:
-    """Return the slots of a rank's own edges, of a graph in parts."""
+    """Return the slots of a rank's own edges of a graph in parts."""
     own = graph._topology.divided.slots(0)
     return slice(own.start, own.stop)
 
 
 class _Pickler(cloudpickle.Pickler):
-    def __init__(self, file: Any, keeper: Keeper, number: int) -> None:
+    def __init__(self, file: Any, store: Store, number: int) -> None:
         super().__init__(file, protocol=5)
-        self._keeper, self._number, self._seen = keeper, number, Counter[str]()
+        self._store, self._number, self._seen = store, number, Counter[str]()
 
     def persistent_id(self, value: Any) -> tuple[Any, ...] | None:
         if isinstance(value, Graph) and value._topology.divided is not None:
@@ -106,12 +106,12 @@ class _Pickler(cloudpickle.Pickler):
         return super().reducer_override(value)
 
     def _kept(self, value: Any, kind: str) -> str:
-        """The key of a value; those of the same kind are counted, so that ranks which differ in one agree in others."""
+        """Return the key of a value. Kinds are counted apart: ranks that differ in one still agree in the others."""
         self._seen[kind] += 1
-        return self._keeper.keep(value, f"{self._number} {kind} {self._seen[kind]}")
+        return self._store.keep(value, f"{self._number} {kind} {self._seen[kind]}")
 
     def _facts(self, graph: Graph) -> dict[str, Any]:
-        """What the program knows of a graph."""
+        """Return what the client knows about a graph."""
         labels, weights = graph.labels, graph.weights
         return {
             "num_vertices": graph.num_vertices, "num_edges": graph.num_edges, "num_slots": graph.num_slots,
@@ -122,9 +122,9 @@ class _Pickler(cloudpickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: Any, keeper: Keeper) -> None:
+    def __init__(self, file: Any, store: Store) -> None:
         super().__init__(file)
-        self._keeper = keeper
+        self._store = store
 
     def persistent_load(self, key: Any) -> Any:
-        return self._keeper.found(*key)
+        return self._store.found(*key)

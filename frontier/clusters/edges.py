@@ -1,4 +1,4 @@
-"""Edges that workers have handed over to a rank, and the graph that all ranks make of theirs."""
+"""On a rank: edges from the partitions of a distributed table, and the graph that all ranks build of theirs."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from frontier.graph.build import from_edges
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array
 
-__all__ = ["forget", "graph_of", "put"]
+__all__ = ["add_partition", "build_graph", "discard"]
 
-#: Columns of edges, by the name of the graph and by the place of these edges among all.
-_handed: dict[str, dict[int, dict[str, Array]]] = {}
-
-
-def put(name: str, place: int, columns: dict[str, Array]) -> None:
-    """Take columns of some edges."""
-    _handed.setdefault(name, {})[place] = columns
+#: Columns of each partition, by the name of the graph and the partition's place in the table.
+_partitions: dict[str, dict[int, dict[str, Array]]] = {}
 
 
-def forget(name: str) -> None:
-    """Forget edges of which no graph will be made."""
-    _handed.pop(name, None)
+def add_partition(name: str, place: int, columns: dict[str, Array]) -> None:
+    """Add the columns of a partition to a graph that will be built."""
+    _partitions.setdefault(name, {})[place] = columns
 
 
-def graph_of(
+def discard(name: str) -> None:
+    """Discard the partitions of a graph that will not be built."""
+    _partitions.pop(name, None)
+
+
+def build_graph(
     name: str, source: str, target: str, weight: str | None, others: list[str], labels: bool | None, **options: Any
 ) -> Graph:
-    """Make a graph in parts of what has been handed over; all ranks call this together.
+    """Build a graph in parts from the partitions of all ranks; all ranks call this together.
 
     Parameters
     ----------
     name : str
-        Of the graph.
+        Name of the graph.
     source, target, weight : str
         Names of columns.
     others : list of str
@@ -47,7 +47,7 @@ def graph_of(
     **options
         Those of :func:`frontier.from_edges`.
     """
-    pieces = [columns for _, columns in sorted(_handed.pop(name, {}).items())]
+    pieces = [columns for _, columns in sorted(_partitions.pop(name, {}).items())]
 
     def column(which: str) -> Array:
         return np.concatenate([each[which] for each in pieces]) if pieces else np.empty(0, np.int64)
@@ -55,13 +55,13 @@ def graph_of(
     src, dst, names = column(source), column(target), None
     kinds = met(world(), "looks at the ends of edges", (src.dtype.kind, dst.dtype.kind) if len(src) else None)
     if labels or any(kind not in "iu" for each in kinds if each for kind in each):
-        src, dst, names = numbered(world(), src, dst)
+        src, dst, names = _numbered(world(), src, dst)
     weights, data = None if weight is None else column(weight), {each: column(each) for each in others}
     return from_edges(src, dst, weights, labels=names, edges=data, parts=True, **options)
 
 
-def numbered(comm: Communicator, src: Array, dst: Array) -> tuple[Array, Array, Array]:
-    """Return ids of the ends of a rank's edges, and the names of all vertices, in order; all call this together."""
+def _numbered(comm: Communicator, src: Array, dst: Array) -> tuple[Array, Array, Array]:
+    """Return the ids of the ends of a rank's edges, and the sorted names of all vertices; all ranks call this."""
     try:
         mine = np.unique(np.concatenate((src, dst))) if len(src) else None
         told = [each for each in met(comm, "numbers the names of vertices", mine) if each is not None]

@@ -1,4 +1,4 @@
-"""What a program sends to its ranks, and gets from them: pickles, in which keys stand for what lies in the ranks."""
+"""In the client: pickles for the ranks and from them, with keys in the place of graphs and arrays of the ranks."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from frontier.tables import library
 if TYPE_CHECKING:
     from frontier.clusters.handle import Cluster
 
-__all__ = ["Sender"]
+__all__ = ["Serializer"]
 
 
-class Sender:
-    """Pickles what goes to the ranks of a cluster, and knows which of what they keep the program still has."""
+class Serializer:
+    """Pickles and unpickles for a cluster, and tracks which objects of the ranks the client still refers to."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster = weakref.ref(cluster)  # which has this
+        self._cluster = weakref.ref(cluster)  # the cluster refers to this
         self._dropped: list[str] = []
         self._known: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
     def dumps(self, value: Any) -> bytes:
-        """Pickle what ranks shall have.
+        """Pickle an object for the ranks.
 
         Raises
         ------
         GraphError
-            There is something of another cluster in it.
+            If it contains a graph or an array of another cluster.
         """
         owner = self._cluster()
 
@@ -49,7 +49,7 @@ class Sender:
         return file.getvalue()
 
     def loads(self, data: bytes) -> Any:
-        """Return what ranks have sent."""
+        """Unpickle what a rank has sent."""
         owner = self
 
         class Unpickler(pickle.Unpickler):
@@ -60,13 +60,13 @@ class Sender:
         return Unpickler(io.BytesIO(data)).load()
 
     def dropped(self) -> list[str]:
-        """Return the keys of what the program has no more, once each."""
+        """Return the keys that the client has no more references to, once each."""
         keys = list(self._dropped)
-        del self._dropped[: len(keys)]  # more may come at any time
+        del self._dropped[: len(keys)]  # the garbage collector may add more at any time
         return keys
 
     def array(self, key: str, shape: tuple[int, ...], dtype: str) -> RemoteArray:
-        """Return what stands for an array."""
+        """Return the reference to an array."""
         made: RemoteArray = self._one(key, lambda cluster: RemoteArray(cluster, key, shape, dtype))
         return made
 
@@ -79,7 +79,7 @@ class Sender:
         return made
 
     def _one(self, key: str, make: Callable[[Any], Any]) -> Any:
-        """What stands for a thing that a rank keeps: one object, with whose end it is kept no longer."""
+        """Return the only reference to an object of the ranks, which drop the object once the reference is gone."""
         found = self._known.get(key)
         if found is None:
             if key in self._dropped:
