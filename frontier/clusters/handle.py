@@ -41,7 +41,7 @@ def cluster(client: Any, ranks: int | None = None, *, placement: str = "ranks") 
     ranks : int, optional
         Number of ranks. Default: one on each worker of Dask; one on each GPU of Ray, or on each node if it has none.
     placement : str
-        Placement of graphs, such as ``"ranks"``, ``"ranks,cpu"`` or ``"ranks,2d"``; see :meth:`Graph.to`.
+        Placement of graphs, such as ``"ranks"``, ``"ranks,cpu"`` or ``"ranks,2d"``; see :meth:`frontier.Graph.to`.
 
     Returns
     -------
@@ -133,16 +133,16 @@ class Cluster:
         Parameters
         ----------
         edges : str, os.PathLike, dask.dataframe.DataFrame or ray.data.Dataset
-            A path, as for :func:`read`: each rank reads its share of the rows of a Parquet folder, or of a file whose
+            A path, as for :func:`frontier.read`: each rank reads its share of the rows of a Parquet folder, or of a file whose
             format can be divided. Or a table with a row for each edge: each rank gets some partitions.
         source, target, weight
-            Columns, as for :func:`read` and :func:`from_pandas`.
+            Columns, as for :func:`frontier.read` and :func:`frontier.from_pandas`.
         directed : bool, optional
-            Default: for files as for :func:`read`, so True for Parquet files; False for tables.
+            Default: for files as for :func:`frontier.read`, so True for Parquet files; False for tables.
         columns : iterable of str, optional
             Columns of a table to keep as data of edges.
         **options
-            ``num_vertices``, ``duplicates``, ``self_loops`` and ``labels``; for files, all others of :func:`read`.
+            ``num_vertices``, ``duplicates``, ``self_loops`` and ``labels``; for files, all others of :func:`frontier.read`.
             Where the ends of edges in a table are names, or numbers with ``labels=True``, the ranks number them
             together, and each keeps the names of all vertices.
 
@@ -154,7 +154,7 @@ class Cluster:
         Raises
         ------
         GraphError
-            As :func:`read` and :func:`from_pandas` do.
+            As :func:`frontier.read` and :func:`frontier.from_pandas` do.
         RanksError
             If a rank is lost.
         """
@@ -250,7 +250,7 @@ class Cluster:
         Returns
         -------
         dask.dataframe.DataFrame or ray.data.Dataset
-            With the columns of :meth:`Result.table`; a DataFrame is indexed by vertex id or slot. A short result, or
+            With the columns of :meth:`frontier.Result.table`; a DataFrame is indexed by vertex id or slot. A short result, or
             one whose rows are neither vertices nor edges, is one partition.
 
         Raises
