@@ -29,6 +29,7 @@ SHOWN = {
     "from_graph_tool": "graph-tool is not on package indexes",
     "from_pyg": "PyTorch Geometric takes seconds to import; tests/test_pyg.py converts",
     "to_pyg": "as from_pyg",
+    **dict.fromkeys(("cluster", "Cluster", "Cluster.run"), "starts workers of Dask; docs/cluster.md does, in a test"),
     "register_balance": "a balance stays registered; tests/test_balances.py adds one",
 }
 

@@ -94,6 +94,12 @@ class Cluster:
         Number of ranks.
     placement : str
         Placement of graphs in the ranks.
+
+    Examples
+    --------
+    >>> c = fr.cluster("ray")  # doctest: +SKIP
+    >>> g = c.read("edges/", directed=True)  # doctest: +SKIP
+    >>> c.table(fr.pagerank(g))  # doctest: +SKIP
     """
 
     def __init__(self, workers: Workers, placement: str) -> None:
@@ -133,8 +139,8 @@ class Cluster:
         Parameters
         ----------
         edges : str, os.PathLike, dask.dataframe.DataFrame or ray.data.Dataset
-            A path, as for :func:`frontier.read`: each rank reads its share of the rows of a Parquet folder, or of a file whose
-            format can be divided. Or a table with a row for each edge: each rank gets some partitions.
+            A path, as for :func:`frontier.read`: each rank reads its share of the rows of a Parquet folder, or of a
+            file whose format can be divided. Or a table with a row for each edge: each rank gets some partitions.
         source, target, weight
             Columns, as for :func:`frontier.read` and :func:`frontier.from_pandas`.
         directed : bool, optional
@@ -142,9 +148,9 @@ class Cluster:
         columns : iterable of str, optional
             Columns of a table to keep as data of edges.
         **options
-            ``num_vertices``, ``duplicates``, ``self_loops`` and ``labels``; for files, all others of :func:`frontier.read`.
-            Where the ends of edges in a table are names, or numbers with ``labels=True``, the ranks number them
-            together, and each keeps the names of all vertices.
+            ``num_vertices``, ``duplicates``, ``self_loops`` and ``labels``; for files, all others of
+            :func:`frontier.read`. Where the ends of edges in a table are names, or numbers with ``labels=True``, the
+            ranks number them together, and each keeps the names of all vertices.
 
         Returns
         -------
@@ -220,7 +226,7 @@ class Cluster:
 
         Examples
         --------
-        >>> def hops(g):
+        >>> def hops(g):  # doctest: +SKIP
         ...     return int(fr.bfs(g, 0).level.max())
         >>> c.run(hops, g)  # doctest: +SKIP
         """
@@ -250,8 +256,8 @@ class Cluster:
         Returns
         -------
         dask.dataframe.DataFrame or ray.data.Dataset
-            With the columns of :meth:`frontier.Result.table`; a DataFrame is indexed by vertex id or slot. A short result, or
-            one whose rows are neither vertices nor edges, is one partition.
+            With the columns of :meth:`frontier.Result.table`; a DataFrame is indexed by vertex id or slot. A
+            short result, or one whose rows are neither vertices nor edges, is one partition.
 
         Raises
         ------
