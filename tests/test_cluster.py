@@ -293,6 +293,7 @@ def test_what_does_not_go(c, tmp_path):
 def test_arguments(client):
     for wrong, said in (
         (lambda: fr.cluster(None), r'takes a distributed.Client or "ray", not NoneType'),
+        (lambda: fr.cluster(np.arange(3)), "not ndarray"),
         (lambda: fr.cluster(client, 0), "ranks=0: the number of ranks is an integer from 1"),
         (lambda: fr.cluster(client, 3), "there are 2 workers in the Dask cluster, too few for 3 ranks"),
         (lambda: fr.cluster(client, placement="cpu"), "placement='cpu': in a cluster, graphs lie in ranks"),

@@ -20,7 +20,7 @@ CALLS = 8
 
 def is_ray(value: Any) -> bool:
     """Return whether this is ``"ray"``, or the module."""
-    return value == "ray" or getattr(value, "__name__", None) == "ray"
+    return (value if isinstance(value, str) else getattr(value, "__name__", None)) == "ray"
 
 
 class RayWorkers(Workers):
