@@ -423,3 +423,19 @@ def test_numbers_as_people_read_them(capsys: pytest.CaptureFixture[str]) -> None
     assert [shown(x) for x in (1234567, 0.1234567, True, None)] == ["1,234,567", "0.123457", "yes", "-"]
     print_table(("name", "n"), [("a", 1), ("bcd", 1000)])
     assert capsys.readouterr().out == "name      n\na         1\nbcd   1,000\n"
+
+
+@pytest.mark.filterwarnings("always::frontier.FrontierWarning")
+def test_weights_that_are_given_and_not_used(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("src,dst,strength\n0,1,2\n0,1,3\n1,2,1\n")
+    line = f"pagerank {tmp_path}/g.csv --weight strength --duplicates sum --json"
+    said, used, unused = cli(line), cli(f"{line} --weighted"), cli(f"{line} --no-weighted")
+    assert "pagerank does not use the weights: --weighted does" in said.err
+    assert used.err == unused.err == ""
+    assert json.loads(used.out)["graph"]["edges"] == 2
+
+
+def test_lists_of_names_with_blanks_are_divided_by_commas(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("src,dst\nann lee,bob\nbob,cid\n")
+    said = cli(f"shortest_path {tmp_path}/g.csv --labels --target cid --source", "ann lee")
+    assert "path ann lee, bob, cid" in said.out

@@ -277,8 +277,9 @@ def test_other_weights() -> None:
     assert other.targets is not None
     assert np.shares_memory(other.targets, graph.targets)
     assert graph.with_weights(None).weights is None
+    assert graph.with_weights([1, 2]).weights.tolist() == [1, 1, 2, 2]  # one for each edge
     for weights, message in (
-        ([1, 2], "2 weights for 4 edge slots"),
+        ([1, 2, 3], "3 weights for 4 edge slots"),
         ([1, 2, 3, 3], r"\(0, 1\) has 1 and \(1, 0\) has 2"),
         ("miles", "no edge column 'miles': there is 'km'"),
     ):

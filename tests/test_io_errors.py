@@ -233,6 +233,7 @@ NOISY = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::frontier.FrontierWarning")
 @pytest.mark.parametrize("suffix", NOISY)
 def test_noise(tmp_path, suffix):
     path = tmp_path / f"noise.{suffix}"

@@ -423,3 +423,14 @@ def test_any_table_is_read_or_refused() -> None:
             assert (same.weights is None) == (graph.weights is None), data
     assert good > 30
     assert not any("\n" in message for message in messages)
+
+
+def test_ends_that_are_taken_because_they_come_first(tmp_path: Path) -> None:
+    text = "when,follower,followee,strength\n1,ann,bob,2\n2,bob,cid,1\n"
+    with pytest.warns(fr.FrontierWarning, match="the columns 'when' and 'follower' are taken as sources and targets"):
+        assert read(tmp_path, "g.csv", text).labels.tolist() == ["1", "ann", "2", "bob"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g = read(tmp_path, "g.csv", text, source="follower", target="followee")
+        assert read(tmp_path, "g.csv", "a,b,c\n1,2,x\n").num_edges == 1
+    assert g.labels.tolist() == ["ann", "bob", "cid"]

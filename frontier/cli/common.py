@@ -23,6 +23,7 @@ __all__ = [
     "check_folder",
     "dump_json",
     "is_first",
+    "listed",
     "plain",
     "print_pairs",
     "print_table",
@@ -144,8 +145,14 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list):
-        return " ".join(map(str, value[:20])) + (" ..." if len(value) > 20 else "") or "none"
+        return listed(value[:20]) + (" ..." if len(value) > 20 else "") or "none"
     return "-" if value is None else str(value)
+
+
+def listed(values: Sequence[Any]) -> str:
+    """Values in a line; with commas where one of them holds a blank."""
+    texts = [*map(str, values)]
+    return (", " if any(" " in text for text in texts) else " ").join(texts)
 
 
 def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:

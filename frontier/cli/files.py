@@ -165,7 +165,7 @@ def _convert_in_parts(arguments: argparse.Namespace) -> int:
     in_parts(
         arguments.graph, arguments.out, memory=arguments.memory, format=arguments.format, directed=arguments.directed,
         header=arguments.header, weight=arguments.weight, source=arguments.source_column,
-        target=arguments.target_column,
+        target=arguments.target_column, duplicates=arguments.duplicates,
     )  # fmt: skip
     made = opened(arguments.out, check=False)
     print(f"{printable(arguments.out)}: {made.num_vertices:,} vertices, {made.num_edges:,} edges")

@@ -108,6 +108,10 @@ def add_reading_arguments(parser: Parser) -> None:
             f"--{end}-column", metavar="COLUMN", help=f"the column of an edge list that holds the {end}s of edges "
             "(default: one called so); the first line then names the columns",
         )  # fmt: skip
+    parser.add_argument(
+        "--duplicates", metavar="WAY", help="what becomes of edges that a file has several times: keep, first, last, "
+        "min, max, sum or error (default: first, with a warning if their weights differ)",
+    )  # fmt: skip
     add_making_arguments(parser)
 
 
@@ -189,6 +193,8 @@ def load(
             raise UsageError(f"--labels and --header are for files, and {spec} is made")
         if arguments.source_column is not None or arguments.target_column is not None:
             raise UsageError(f"--source-column and --target-column are for files, and {spec} is made")
+        if arguments.duplicates is not None:
+            raise UsageError(f"--duplicates is for files, and {spec} is made")
         if arguments.weight is not None:
             raise UsageError(f"--weight names a column of a file, and {spec} is made: --weights LOW:HIGH draws weights")
         weights = drawn_weights(arguments, needs_weights)
@@ -221,6 +227,7 @@ def load(
         weight=arguments.weight,
         source=arguments.source_column,
         target=arguments.target_column,
+        duplicates=arguments.duplicates,
         placement=placement if placement is not None and placement.divides and not arguments.labels else None,
     )
 

@@ -20,12 +20,13 @@ from frontier.cli.common import (
     Stopwatch,
     UsageError,
     dump_json,
+    listed,
     print_pairs,
     print_table,
     shown,
     timed,
 )
-from frontier.errors import BackendUnavailableError, GraphError
+from frontier.errors import BackendUnavailableError, GraphError, warn
 from frontier.memory.placement import Placement, backend_names
 from frontier.program.taking import at_graph
 from frontier.progress import Task
@@ -188,7 +189,14 @@ def _load(arguments: argparse.Namespace) -> Run:
     weights = graphs.drawn_weights(arguments, this.entry.needs_weights)
     if weights is not None:
         this.drawn = {"low": weights[0], "high": weights[1], "seed": arguments.seed}
+    if (arguments.weight or arguments.weights) and not hasattr(arguments, "weighted") and _may_weigh(this.entry):
+        warn(f"{this.entry.name} does not use the weights: --weighted does, and --no-weighted says that this is meant")
     return this
+
+
+def _may_weigh(entry: PrimitiveEntry) -> bool:
+    """Whether the primitive uses weights if it is told to, and not by itself."""
+    return any(argument.flag == "--weighted" and argument.type is bool for argument in entry.arguments)
 
 
 def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
@@ -327,7 +335,7 @@ def _print(this: Run, top: list[tuple[Any, Any]] | None, *, with_trace: bool) ->
         print(f"  {check}")
     if top is not None:
         print()
-        rows = [(" ".join(map(str, of)) if isinstance(of, tuple) else str(of), value) for of, value in top]
+        rows = [(listed(of) if isinstance(of, tuple) else str(of), value) for of, value in top]
         print_table(("", this.result._first()), rows)
     if with_trace:
         print(f"\n{this.trace}")

@@ -345,10 +345,12 @@ def reweighted(graph: Graph, weights: Any) -> Graph:
         if weights not in graph.edges:
             raise GraphError(given.no_column(weights, "edge", graph.edges))
         weights = graph.edges[weights]
-    array = None if weights is None else given.weights_of(
-        weights, graph.num_slots, "edge slots", True, graph.placement.memory
-    )
-    if array is not None and graph.symmetric:
+    once = weights is not None and _length(weights) == graph.num_edges != graph.num_slots
+    length, what = (graph.num_edges, "edges") if once else (graph.num_slots, "edge slots")
+    array = None if weights is None else given.weights_of(weights, length, what, True, graph.placement.memory)
+    if array is not None and once:
+        array = _both_ways(graph, array)
+    elif array is not None and graph.symmetric:
         check_symmetric_weights(graph, array)
     top = graph._topology
     return _with(graph, array, top.vertices, top.edges, OF_ROWS)

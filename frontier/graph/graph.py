@@ -334,6 +334,8 @@ class Graph:
     def neighbors(self, vertex: Any) -> list[Any]:
         """Return the vertices to which an edge leads from a vertex, by their names, in the order of ids.
 
+        Those from which an edge leads to it are ``g.reverse().neighbors(vertex)``.
+
         Parameters
         ----------
         vertex : object
@@ -500,8 +502,9 @@ class Graph:
 
         Parameters
         ----------
-        weights : array_like, shape (m,), or str or None
-            A weight for each edge slot, the name of an edge column, or None for no weights.
+        weights : array_like, shape (num_slots,) or (num_edges,), or str or None
+            A weight for each edge slot; or, if the graph is undirected, one for each edge, in the order of
+            :meth:`with_columns`; or the name of an edge column, or None for no weights.
 
         Raises
         ------
@@ -514,6 +517,8 @@ class Graph:
         >>> g = fr.from_edges([0, 1], [1, 2], directed=True)
         >>> g.with_weights([0.5, 2.0]).weights
         array([0.5, 2. ])
+        >>> fr.path(3).with_weights([0.5, 2.0]).weights  # one for each edge, both ways
+        array([0.5, 0.5, 2. , 2. ])
         """
         from frontier.graph.build import reweighted
 

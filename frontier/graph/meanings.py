@@ -25,7 +25,8 @@ QUANTITIES = ("cost", "length", "distance", "capacity", "strength", "value")
 class Columns:
     """Where in a row the source, the target and the weight of an edge stand, and what the other cells are called.
 
-    ``doubt`` are the names of columns that might be meant as weights, and are not taken as such.
+    ``doubt`` are the names of columns that might be meant as weights, and are not taken as such; ``guessed`` those that
+    are taken as the ends because they come first, of four or more.
     """
 
     source: int = 0
@@ -33,6 +34,7 @@ class Columns:
     weight: int | None = None
     others: dict[str, int] = field(default_factory=dict)
     doubt: list[str] = field(default_factory=list)
+    guessed: list[str] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -84,6 +86,8 @@ def columns_of(
     if weight is None or weight is True:
         _find_weight(made, known)
     made.others = {name: i for name, i in others.items() if i != made.weight}
+    if not fixed and made.count > 3 and known[src] not in SOURCES and known[dst] not in TARGETS:
+        made.guessed = [] if any(map(counts_rows, made.others)) else [names[src], names[dst]]
     return made
 
 
@@ -135,9 +139,15 @@ def _find_weight(made: Columns, known: list[str]) -> None:
         made.doubt = [name for name, i in made.others.items() if known[i] in QUANTITIES]
 
 
-def warn_of_doubt(name: str, columns: Columns) -> None:
-    """Warn of columns of a file that might be meant as weights."""
-    if not columns.doubt:
+def warn_of_doubt(name: str, columns: Columns, weight: str | bool | None) -> None:
+    """Warn of columns of a file that might not be meant as they are taken: as ends of edges, and not as weights."""
+    if columns.guessed:
+        ends = " and ".join(map(repr, columns.guessed))
+        warn(
+            f"{name}: the columns {ends} are taken as sources and targets of edges, being the first: source= and "
+            "target= (--source-column, --target-column) say which are"
+        )
+    if not columns.doubt or weight is not None:
         return
     first = columns.doubt[0]
     if len(columns.doubt) > 1:

@@ -114,8 +114,7 @@ def _settle(head: Head, source: Source, options: Options) -> None:
     if options.infers_labels and said and not head.vertices and not head.marked:
         head.names = head.names or _holds_names(head, head.columns)
     _third(head)
-    if options.weight is None:
-        warn_of_doubt(source.path, head.columns)
+    warn_of_doubt(source.path, head.columns, options.weight)
 
 
 def _holds_names(head: Head, columns: Columns) -> bool:

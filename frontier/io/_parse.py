@@ -117,7 +117,7 @@ def rows(
         ids = f"a vertex id, an integer from {base}{highest}"
         if limit == 0:
             ids = "no edge, there being no vertices"
-        way = " (names need labels=True, or --labels; a line of names of columns, header=True)"
+        way = " (a line of names of columns needs header=True, or --header; names need labels=True, or --labels)"
         return {
             _codes.BAD_TAG: f"a line that begins with '{tag}' or '{comments}'",
             _codes.BAD_ID: ids + (way if names else ""),

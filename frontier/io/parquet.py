@@ -163,8 +163,8 @@ def _head(path: str, opened: Any, options: Options, doubts: bool = True) -> tupl
     if len(columns.others) == 1 and columns.weight is None and not columns.doubt:
         name, at = next(iter(columns.others.items()))
         columns.doubt = [name] if _is_number(opened.schema_arrow.field(every[at]).type) else []
-    if weight is None and doubts:
-        warn_of_doubt(path, columns)
+    if doubts and not said:
+        warn_of_doubt(path, columns, weight)
     if marker.directed is None and [every[columns.source].lower(), every[columns.target].lower()] == ["u", "v"]:
         marker.directed = False
     places = [columns.source, columns.target, *([] if columns.weight is None else [columns.weight])]

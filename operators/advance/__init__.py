@@ -58,6 +58,10 @@ class Advance(Operator):
     Over a frontier of edges it is advance over the set of their far ends. Work: the edges of the
     frontier in push; in pull at most the in-edges of the vertices for which ``where`` holds.
     With ``part`` it is a push with the balance ``thread``, which is slow for very long adjacency lists.
+
+    What the functor writes may be read by its calls at other edges in the same step. Where a round must see only the
+    values of the round before, write to a second field and Swap, or use Gather.
+
     Modelled on Gunrock's advance (Wang et al., PPoPP 2016) and Ligra's edgeMap.
 
     Examples
