@@ -64,6 +64,7 @@ _NAMES = {
     "frontier.primitives.cc": "connected_components",
     "frontier.primitives.label_propagation": "label_propagation",
     "frontier.primitives.leiden": "leiden",
+    "frontier.primitives.layout": "layout",
     "frontier.primitives.louvain": "louvain",
     "frontier.primitives.modularity": "modularity",
     "frontier.primitives.pagerank": "pagerank",
