@@ -236,6 +236,9 @@ from frontier.primitives.katz import (
 from frontier.primitives.label_propagation import (
     label_propagation as label_propagation,
 )
+from frontier.primitives.layout import (
+    layout as layout,
+)
 from frontier.primitives.leiden import (
     leiden as leiden,
 )

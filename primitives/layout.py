@@ -2,8 +2,8 @@
 
 The graph is made smaller and smaller, until each component is one vertex. From the smallest graph to the given one,
 vertices begin where the smaller graph has put those that stand for them, and forces move them, for some iterations
-(Walshaw: A multilevel algorithm for force-directed graph drawing, 2003). So the smallest graphs decide on the whole, and
-the larger ones on details. In the end components, which have not seen each other, are put beside each other.
+(Walshaw: A multilevel algorithm for force-directed graph drawing, 2003). So the smallest graphs decide on the whole,
+and the larger ones on details. In the end components, which have not seen each other, are put beside each other.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
@@ -74,6 +73,7 @@ def _facts(g: fr.Graph, result: LayoutResult) -> dict[str, Any]:
         Argument("--dimensions", "2 or 3 (default: 2)", type=int),
         Argument("--weighted", "whether heavy edges pull more (default: no)", type=bool),
     ),
+    verify="layout",
     report=_facts,
 )  # fmt: skip
 def layout(
@@ -122,8 +122,8 @@ def layout(
     >>> fr.layout(fr.grid(3, 4)).position.shape
     (12, 2)
     """
-    check_number("iterations", iterations, lambda x: 1 <= x < 2**31 and x == int(x), "a whole number from 1")
-    check_number("dimensions", dimensions, lambda x: x in (2, 3), "2 or 3")
+    check_number("iterations", iterations, lambda x: 1 <= x < 2**31 and x == int(x), "must be a whole number from 1")
+    check_number("dimensions", dimensions, lambda x: x in (2, 3), "must be 2 or 3")
     check_seed(seed)
     if weighted and g.weights is None:
         raise fr.GraphError("weighted=True, but the graph has no weights")

@@ -185,7 +185,7 @@ def test_the_catalogue_has_all_primitives() -> None:
     elsewhere = {"bfs", "sssp", "connected_components", "pagerank", "betweenness", "sssp_many"}
     elsewhere |= {  # without a benchmark
         "predecessors", "bellman_ford", "johnson", "edge_betweenness", "link_prediction", "degree_assortativity",
-        "modularity", "square_clustering", "biconnected_components", "condensation", "onion_layers",
+        "modularity", "square_clustering", "biconnected_components", "condensation", "onion_layers", "layout",
     }  # fmt: skip
     rows = {case.name.split()[0] for case in catalogue.cases()}
     assert names - elsewhere == rows

@@ -54,6 +54,7 @@ CALLS: dict[str, tuple[Callable[[], Any], dict[str, str]]] = {
     "max_flow": (lambda: fr.max_flow(WEIGHTED, 0, 9), {"flow": "int64", "cut": "bool"}),
     "random_walks": (lambda: fr.random_walks(G, length=3), {"path": "id"}),
     "label_propagation": (lambda: fr.label_propagation(G), {"label": "id"}),
+    "layout": (lambda: fr.layout(G), {"position": "float64"}),
     "transitive_closure": (lambda: fr.transitive_closure(ACYCLIC), {"counts": "int64", "rows": "int64"}),
 }
 

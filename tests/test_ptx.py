@@ -283,6 +283,8 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "directed leiden": directed_communities(leiden.DirectedRefinementTallied),
     "labels by weight": lambda g: fr.label_propagation(g, weighted=True),
     "drawn labels by weight": lambda g: fr.label_propagation(g, weighted=True, method="asynchronous"),
+    "layout": fr.layout,
+    "layout in space": lambda g: fr.layout(g, dimensions=3),
     "who to follow": lambda g: fr.who_to_follow(g, 0),
 } | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
 

@@ -72,6 +72,7 @@ CALLS: dict[str, Callable[[fr.Graph], Any]] = {
     "leiden": lambda g: fr.leiden(g).label,
     "modularity": lambda g: fr.modularity(g, np.arange(34) % 3),
     "label_propagation": lambda g: fr.label_propagation(g).label,
+    "layout": lambda g: fr.layout(g, iterations=2, weighted=True).position,
     "transitive_closure": lambda g: fr.transitive_closure(on_ordered(g), method="condensation").to_dense(),
     "sample_neighbors": lambda g: fr.sample_neighbors(g, [0, 33], [3, 2]).edge,
 }

@@ -16,6 +16,7 @@ from frontier.verify.communities import communities, leiden
 from frontier.verify.components import connected_components
 from frontier.verify.edge_centrality import edge_betweenness
 from frontier.verify.paths import bellman_ford, bfs, johnson, sssp
+from frontier.verify.places import layout
 from frontier.verify.ranks import pagerank
 from frontier.verify.report import Check, Report
 
@@ -35,6 +36,7 @@ __all__ = [
     "connected_components",
     "edge_betweenness",
     "johnson",
+    "layout",
     "leiden",
     "louvain",
     "pagerank",
