@@ -1,48 +1,78 @@
-"""Pictures of results and graphs, by matplotlib (``pip install "frontier[plot]"``).
+"""Pictures of graphs and results, by matplotlib (``pip install "frontier[plot]"``).
 
-A picture shows how values are distributed, not every vertex: the sizes of groups, how many vertices each level has, or
-how many exceed each value. Functions draw into the axes that they are given, or make a figure, and return the axes.
+Functions draw into the axes that they are given, or make a figure, and return the axes.
 """
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frontier import tables
-from frontier.errors import FrontierError
+from frontier.charts import COLOUR, axes_for, degrees, distribution, finite
+from frontier.errors import GraphError
+from frontier.graph.moving import on_host
 from frontier.memory.arrays import to_host
+from frontier.primitives.layout import layout as laid_out
+from frontier.program.taking import graph_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from frontier.graph.graph import Graph
-    from frontier.graph.topology import Array
 
-__all__ = ["degrees", "distribution"]
+__all__ = ["degrees", "distribution", "graph", "layout"]
 
-#: Different integers at most of which each gets a bar.
-BARS = 64
+#: Vertices up to which a graph shows their names.
+NAMED = 60
 
-#: Columns of numbers that only tell groups apart.
-GROUPS = ("label", "color")
-
-#: Columns that say what a row belongs to.
-ENDS = ("vertex", "source", "target")
-
-COLOUR = "#3b6ea5"
+#: What vertices of small groups, and those without a value, look like.
+GREY = "0.75"
 
 
-def degrees(g: Graph, ax: Axes | None = None) -> Axes:
-    """Plot how many vertices have at least each degree, of directed graphs by out- and in-edges.
+def layout(g: Graph, *, seed: int = 0, iterations: int = 30, dimensions: int = 2, weighted: bool = False) -> Any:
+    """Return places for vertices, (n, 2) or (n, 3) float64: the ``position`` of :func:`frontier.layout`.
+
+    Examples
+    --------
+    >>> fr.plot.layout(fr.karate()).shape
+    (34, 2)
+    """
+    return laid_out(g, seed=seed, iterations=iterations, dimensions=dimensions, weighted=weighted).position
+
+
+def graph(
+    g: Graph,
+    position: Any = None,
+    values: Any = None,
+    *,
+    groups: Any = None,
+    sizes: Any = None,
+    names: bool | None = None,
+    edges: int = 100_000,
+    title: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the vertices and edges of a graph.
 
     Parameters
     ----------
     g : Graph
+    position : array-like, shape (n, 2), or LayoutResult, optional
+        Where vertices are; default: :func:`layout`. Of three coordinates, the first two are taken.
+    values : array-like of numbers, shape (n,), optional
+        They colour vertices by a scale, such as levels or ranks. What is unreached (-1, infinite or NaN) is grey.
+    groups : array-like, shape (n,), optional
+        In place of values: labels of communities or components. The ten largest get colours, others are grey.
+    sizes : array-like of numbers, shape (n,), optional
+        Vertices of larger values are larger; none may be negative.
+    names : bool, optional
+        Whether to write names; default: up to 60 vertices.
+    edges : int
+        Edges that are drawn at most; of more, so many drawn at random. Directions and self-loops are not shown.
+    title : str
     ax : matplotlib.axes.Axes, optional
         Where to draw; default: a figure of its own.
 
@@ -52,123 +82,92 @@ def degrees(g: Graph, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
+    GraphError
+        If an array does not have one row for each vertex, sizes are negative, or both values and groups are given.
     BackendUnavailableError
         matplotlib is not installed.
 
     Examples
     --------
-    >>> ax = fr.plot.degrees(fr.karate())
+    >>> g = fr.karate()
+    >>> ax = fr.plot.graph(g, groups=fr.louvain(g).label)
     """
-    ax = _axes(ax)
-    for name, values in {"out": g.out_degree, "in": g.in_degree}.items() if g.directed else [("", g.out_degree)]:
-        _exceeding(ax, to_host(values), label=f"{name}-edges")
-    if g.directed:
-        ax.legend(frameon=False)
-    return _labelled(ax, "degree", "vertices with at least this degree", "Degrees")
-
-
-def distribution(
-    table: Mapping[str, Array], column: str | None = None, ax: Axes | None = None, title: str = ""
-) -> Axes:
-    """Plot how the values of a column are distributed.
-
-    Parameters
-    ----------
-    table : mapping of str to ndarray
-        The columns of a result.
-    column : str, optional
-        Which one; default: the first that holds numbers, bools or groups.
-    ax : matplotlib.axes.Axes, optional
-    title : str
-
-    Raises
-    ------
-    FrontierError
-        There is no such column, or it holds names.
-
-    Examples
-    --------
-    >>> ax = fr.plot.distribution(fr.pagerank(fr.karate()).table(), "rank")
-    """
-    name = _chosen(table, column)
-    values, rows = table[name], "vertices" if "target" not in table else "edges"
-    ax = _axes(ax)
-    if name in GROUPS:
-        sizes = np.sort(np.unique(values, return_counts=True)[1])[::-1]
-        _curve(ax, np.arange(1, len(sizes) + 1), sizes, COLOUR)
-        return _labelled(ax, f"{len(sizes):,} groups, the largest first", rows, title)
-    values, missing = _finite(values)
-    note = f" ({missing:,} unreached)" if missing else ""
-    kinds = np.unique(values) if values.dtype.kind in "iub" else values
-    if values.dtype.kind in "iub" and len(kinds) <= BARS:
-        _bars(ax, values)
-        return _labelled(ax, f"{name}{note}", rows, title)
-    if not len(values) or (values.min() >= 0 and values.max() > 0):
-        _exceeding(ax, values)
-        return _labelled(ax, f"{name}{note}", f"{rows} with at least this value", title)
-    ax.hist(values, bins=50, color=COLOUR)
-    ax.set_yscale("log")
-    return _labelled(ax, f"{name}{note}", rows, title)
-
-
-def _chosen(table: Mapping[str, Array], column: str | None) -> str:
-    fitting = [
-        name for name, values in table.items()
-        if name not in ENDS and (values.dtype.kind in "iufb" or name in GROUPS)
-    ]  # fmt: skip
-    if column is None and fitting:
-        return fitting[0]
-    if column is None or column not in fitting:
-        asked = "column to plot" if column is None else f"column of numbers {column!r}"
-        raise FrontierError(f"there is no {asked}; there is {', '.join(fitting) or 'none'}")
-    return column
-
-
-def _finite(values: Array) -> tuple[Array, int]:
-    """The values that there are, and how many entries say that something cannot be reached."""
-    if values.dtype.kind == "f":
-        kept = values[np.isfinite(values)]
-    elif values.dtype.kind == "i":
-        kept = values[(values != -1) & (values != np.iinfo(values.dtype).max)]
-    else:
-        kept = values
-    return kept, len(values) - len(kept)
-
-
-def _bars(ax: Axes, values: Array) -> None:
-    kinds, counts = np.unique(values, return_counts=True)
-    if values.dtype.kind == "b":
-        ax.bar([str(kind) for kind in kinds], counts, color=COLOUR)
-        return
-    ax.bar(kinds, counts, color=COLOUR)
-    whole: Any = ax.xaxis.get_major_locator()
-    whole.set_params(integer=True)
-
-
-def _exceeding(ax: Axes, values: Array, label: str = "") -> None:
-    """How many values are at least as large as each; on logarithmic axes, so those of 0 are left out."""
-    ordered = np.sort(values[values > 0])
-    first = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(ordered) else np.empty(0, bool)
-    _curve(ax, ordered[first], len(ordered) - np.flatnonzero(first), None if label else COLOUR, label)
-
-
-def _curve(ax: Axes, x: Array, y: Array, colour: str | None, label: str = "") -> None:
-    draw = ax.loglog if len(x) else ax.plot  # no values have no logarithms
-    draw(x, y, ".-", markersize=4, linewidth=1, color=colour, label=label)
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    tables.library("matplotlib", "matplotlib")
-    shown = "matplotlib.pyplot" in sys.modules or "ipykernel" in sys.modules  # figures of pyplot appear by themselves
-    module, name = ("matplotlib.pyplot", "figure") if shown else ("matplotlib.figure", "Figure")
-    figure = getattr(importlib.import_module(module), name)(figsize=(6.4, 4.0), layout="constrained")
-    made: Axes = figure.add_subplot()
-    return made
-
-
-def _labelled(ax: Axes, x: str, y: str, title: str) -> Axes:
-    ax.set(xlabel=x, ylabel=y, title=title)
-    ax.spines[["top", "right"]].set_visible(False)
+    g = graph_of(g, "plot.graph")
+    n = g.num_vertices
+    if values is not None and groups is not None:
+        raise GraphError("vertices are coloured by values or by groups, not by both")
+    values, groups, sizes = (
+        _column(name, given, n) for name, given in (("values", values), ("groups", groups), ("sizes", sizes))
+    )
+    if sizes is not None and n and not sizes.min() >= 0:
+        raise GraphError(f"sizes must be numbers that are not negative, and the least is {sizes.min()}")
+    ax = axes_for(ax, (7.0, 6.0))
+    x = _places(g, position)
+    _draw_edges(ax, x, _chosen(g, edges))
+    area = np.full(n, min(60.0, max(15_000 / max(n, 1), 0.5)))
+    if sizes is not None and n and sizes.max() > 0:
+        area *= 0.3 + 5 * sizes / sizes.max()
+    _draw_vertices(ax, x, area, values, groups)
+    if n <= NAMED if names is None else names:
+        for place, name in zip(x, g.names.column().tolist(), strict=True):
+            ax.annotate(str(name), place, xytext=(0, 5), textcoords="offset points", ha="center", fontsize=8)
+    ax.set(title=title, aspect="equal")
+    ax.axis("off")
     return ax
+
+
+def _column(name: str, given: Any, n: int) -> NDArray[Any] | None:
+    if given is None:
+        return None
+    found: NDArray[Any] = to_host(given)
+    if found.shape != (n,):
+        raise GraphError(f"{name} has shape {found.shape}, expected ({n},): one entry for each vertex")
+    return found
+
+
+def _places(g: Graph, position: Any) -> NDArray[Any]:
+    given = layout(g) if position is None else getattr(position, "position", position)
+    found: NDArray[Any] = to_host(given)
+    if found.ndim != 2 or len(found) != g.num_vertices or found.shape[1] < 2:
+        raise GraphError(f"position has shape {found.shape}, expected ({g.num_vertices}, 2)")
+    return found[:, :2]
+
+
+def _chosen(g: Graph, most: int) -> NDArray[Any]:
+    """Return the ends of the edges to draw, shape (k, 2), each once."""
+    g = on_host(g)
+    with g._topology.reading():
+        sources, targets = np.asarray(g.sources), np.asarray(g.targets)
+    slots = np.flatnonzero(sources != targets if g.directed else sources < targets)
+    if len(slots) > most:
+        slots = np.random.default_rng(0).choice(slots, most, replace=False)
+    return np.stack((sources[slots], targets[slots]), axis=1)
+
+
+def _draw_edges(ax: Axes, x: NDArray[Any], ends: NDArray[Any]) -> None:
+    """Draw lines: the more there are, the thinner and the more transparent."""
+    lines = tables.library("matplotlib.collections", "matplotlib").LineCollection
+    number = max(len(ends), 1)
+    width, alpha = min(max(20 / number**0.5, 0.1), 0.8), min(max(30 / number**0.5, 0.08), 0.8)
+    ax.add_collection(lines(x[ends], colors="0.4", linewidths=width, alpha=alpha, zorder=1, rasterized=number > 5000))
+
+
+def _draw_vertices(
+    ax: Axes, x: NDArray[Any], area: NDArray[Any], values: NDArray[Any] | None, groups: NDArray[Any] | None
+) -> None:
+    def dots(of: Any, **look: Any) -> Any:
+        return ax.scatter(*x[of].T, s=area[of], linewidths=0, zorder=2, rasterized=len(x) > 5000, **look)
+
+    if values is not None:
+        there = np.isin(values, finite(values)[0])
+        dots(~there, color=GREY)
+        found = dots(there, c=values[there].astype(float), cmap="viridis")
+        if there.any():
+            ax.figure.colorbar(found, ax=ax, shrink=0.7)
+    elif groups is not None:
+        kind, size = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+        place = np.argsort(np.argsort(-size, kind="stable"))[kind]
+        dots(place >= 10, color=GREY)
+        dots(place < 10, c=place[place < 10], cmap="tab10", vmin=0, vmax=9)
+    else:
+        dots(slice(None), color=COLOUR)

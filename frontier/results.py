@@ -271,7 +271,7 @@ class Result:
         --------
         >>> fr.pagerank(fr.karate()).plot().figure.savefig("ranks.png")
         """
-        from frontier.plot import ENDS, GROUPS, distribution
+        from frontier.charts import ENDS, GROUPS, distribution
 
         columns = self._columns_of_table(slice(None))
         known = {name: values for name, (values, ids) in columns.items() if not ids or name in (*GROUPS, *ENDS)}

@@ -23,6 +23,9 @@ __all__ = [
     "add_totals", "trace",
 ]  # fmt: skip
 
+#: Rows up to which a plot has the names of steps on its axis.
+NAMED = 40
+
 _open: list[Trace] = []
 
 #: For which rank this thread works, and in which pass: facts of all its rows.
@@ -180,16 +183,28 @@ class Trace:
         return _written(json.dumps({"traceEvents": events}), path)
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot frontier size and milliseconds of every row with matplotlib; returns the axes."""
-        import matplotlib.pyplot as plt
+        """Plot milliseconds, as bars, and frontier size, as a line, of every row with matplotlib; returns the axes.
 
-        axes = ax if ax is not None else plt.subplots()[1]
+        Each step has a colour. Up to 40 rows have its name below them; of more rows, a legend tells the names.
+        """
+        axes = ax
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            axes = plt.subplots(layout="constrained")[1]
         rows = [row for row in self.rows if not row.compile_seconds]
-        axes.bar(range(len(rows)), [row.seconds * 1e3 for row in rows], color="tab:blue")
-        axes.set(xlabel="step", ylabel="milliseconds")
+        for k, step in enumerate(dict.fromkeys(row.step for row in rows)):
+            own = [i for i, row in enumerate(rows) if row.step == step]
+            axes.bar(own, [rows[i].seconds * 1e3 for i in own], color=f"C{k % 10}", alpha=0.7, label=step)
+        axes.set(xlabel="row", ylabel="milliseconds")
+        if len(rows) <= NAMED:
+            axes.set_xticks(range(len(rows)), [row.step for row in rows], rotation=90, fontsize=7)
+            axes.set(xlabel="")
+        else:
+            axes.legend(fontsize=7)
         sizes = axes.twinx()
-        sizes.plot([max(row.size_in, 0) for row in rows], color="tab:orange")
-        sizes.set(ylabel="frontier", yscale="symlog")
+        sizes.plot([max(row.size_in, 0) for row in rows], ".-", color="black", linewidth=1)
+        sizes.set(ylabel="frontier", yscale="symlog", ylim=(0, None))
         return axes
 
     def __len__(self) -> int:

@@ -114,8 +114,8 @@ def layout(
 
     Notes
     -----
-    O(m + n log n) work an iteration. Results depend on the graph and the seed only, not on the number of threads. A
-    graph in parts is made whole, and edges that lie elsewhere come into memory.
+    O(m + n log n) work an iteration. Results depend on the graph and the seed only, bit by bit, and not on the number
+    of threads. A graph in parts is made whole, and edges that lie elsewhere come into memory.
 
     Examples
     --------

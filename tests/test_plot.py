@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,14 @@ from frontier.cli import main
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 KARATE = fr.karate()
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """Figures of pyplot, if anything has imported it, stay open until they are closed."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def points(axes):
@@ -85,3 +95,100 @@ def test_the_command_line_draws(tmp_path, suffix, begins, capsys):
 def test_pictures_that_cannot_be_drawn(capsys):
     assert main(["pagerank", "karate", "--plot", "ranks.txt"]) == 2
     assert "cannot draw 'ranks.txt': expected .png, .svg, .pdf" in capsys.readouterr().err
+
+
+def vertices_of(axes):
+    """Coordinates, areas and colours of the dots, all together."""
+    dots = [each for each in axes.collections if type(each).__name__ == "PathCollection"]
+    for each in dots:
+        each.update_scalarmappable()
+    colours = [np.resize(each.get_facecolors(), (len(each.get_offsets()), 4)) for each in dots]
+    return [np.concatenate(parts) for parts in
+            ([each.get_offsets() for each in dots], [each.get_sizes() for each in dots], colours)]  # fmt: skip
+
+
+def lines_of(axes):
+    (lines,) = (each for each in axes.collections if type(each).__name__ == "LineCollection")
+    return {tuple(map(tuple, np.sort(line, axis=0))) for line in np.asarray(lines.get_segments()).tolist()}
+
+
+def test_a_graph_has_dots_and_lines():
+    g = fr.from_edges([0, 0, 2, 2, 3], [1, 1, 1, 2, 2], num_vertices=5, directed=True)
+    x = np.array([[0, 0], [1, 2], [3, 1], [4, 4], [9, 9]])
+    axes = fr.plot.graph(g, x, title="five")
+    np.testing.assert_array_equal(vertices_of(axes)[0], x)
+    between = {tuple(map(tuple, np.sort(x[list(pair)], axis=0))) for pair in ((0, 1), (2, 1), (3, 2))}
+    assert lines_of(axes) == between
+    assert ([each.get_text() for each in axes.texts], axes.get_title()) == (list("01234"), "five")
+    assert not fr.plot.graph(g, x, names=False).texts
+
+
+def test_a_graph_lays_itself_out():
+    named = fr.from_edges(["ann", "bob"], ["bob", "cid"])
+    for given in (None, fr.layout(named), fr.layout(named).position):
+        axes = fr.plot.graph(named, given)
+        np.testing.assert_array_equal(vertices_of(axes)[0], fr.plot.layout(named))
+        assert [each.get_text() for each in axes.texts] == ["ann", "bob", "cid"]
+    assert len(vertices_of(fr.plot.graph(named, fr.plot.layout(named, dimensions=3)))[0]) == 3
+    for n in (0, 1):
+        assert len(vertices_of(fr.plot.graph(fr.from_edges([], [], num_vertices=n)))[0]) == n
+
+
+def test_values_groups_and_sizes_of_vertices():
+    g = fr.from_edges([0, 1, 2], [1, 2, 3], num_vertices=6)
+    by_place = np.arange(12.0).reshape(6, 2)
+    level = fr.bfs(g, 0).level
+    place, area, colour = vertices_of(fr.plot.graph(g, by_place, level, sizes=[5, 4, 3, 2, 1, 0]))
+    order = np.argsort(place[:, 0])
+    area, colour = area[order], colour[order]
+    assert (np.diff(area) < 0).all()
+    assert len(np.unique(colour[:4], axis=0)) == 4
+    np.testing.assert_array_equal(colour[4:], [[0.75, 0.75, 0.75, 1]] * 2)  # unreached
+    groups = vertices_of(fr.plot.graph(g, by_place, groups=["b", "a", "b", "a", "a", "c"]))
+    colour = groups[2][np.argsort(groups[0][:, 0])]
+    for same in ([0, 2], [1, 3, 4]):
+        assert len(np.unique(colour[same], axis=0)) == 1
+    assert len(np.unique(colour, axis=0)) == 3
+
+
+def test_many_edges_are_sampled():
+    assert len(lines_of(fr.plot.graph(KARATE))) == 78
+    assert len(lines_of(fr.plot.graph(KARATE, edges=20))) == 20
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"values": [1, 2]}, r"values has shape \(2,\), expected \(34,\)"),
+        ({"position": np.zeros((34, 1))}, r"position has shape \(34, 1\), expected \(34, 2\)"),
+        ({"sizes": -np.ones(34)}, "sizes must be numbers that are not negative, and the least is -1"),
+        ({"values": np.zeros(34), "groups": np.zeros(34)}, "by values or by groups, not by both"),
+    ],
+)
+def test_wrong_arrays(given, words):
+    with pytest.raises(fr.GraphError, match=words):
+        fr.plot.graph(KARATE, **given)
+
+
+def test_a_trace_names_its_steps():
+    from matplotlib.figure import Figure
+
+    def steps(t):
+        return [row.step for row in t.rows if not row.compile_seconds]
+
+    with fr.trace() as t:
+        fr.bfs(KARATE, 0)
+    axes = t.plot(Figure().add_subplot())
+    assert [each.get_text() for each in axes.get_xticklabels()] == steps(t)
+    with fr.trace() as t:
+        fr.pagerank(KARATE, tolerance=1e-12)
+    axes = t.plot(Figure().add_subplot())
+    assert {each.get_text() for each in axes.get_legend().get_texts()} == set(steps(t))
+    assert len(axes.patches) == len(steps(t)) > 40
+
+
+def test_the_command_line_draws_layouts(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(fr.plot, "graph", lambda *given: drawn.append(fr.plot.degrees(given[0])) or drawn[0])
+    assert main(["layout", "karate", "--plot", str(tmp_path / "karate.png")]) == 0
+    assert drawn[0].get_title() == "layout of karate"

@@ -22,7 +22,7 @@ LAYERS = {
     ),
     "functors": "functors",
     "machine": "memory native",
-    "graph": "graph plot results generators partitions",
+    "graph": "graph charts results generators partitions",
     "program": "program",
     "lowering": "lowering",
     "backends": (
@@ -35,7 +35,7 @@ LAYERS = {
         "operators"
     ),
     "primitives": "primitives",
-    "commands": "graph500 nx_backend cli __main__",
+    "commands": "plot graph500 nx_backend cli __main__",
 }
 ORDER = [f"frontier.{room}" for rooms in LAYERS.values() for room in rooms.split()]
 

@@ -86,10 +86,13 @@ def check_picture(name: str) -> None:
 
 
 def draw(name: str, entry: PrimitiveEntry, graph: Graph, result: Any, title: str) -> None:
-    """Draw how the values of a result are distributed; the suffix of the file says how it is written."""
-    from frontier.plot import distribution
+    """Draw how values are distributed, or a graph by its layout; the suffix of the file says how it is written."""
+    from frontier import plot
 
-    axes = result.plot() if isinstance(result, Result) else distribution(table_of(entry, graph, result))
+    if hasattr(result, "position"):
+        axes = plot.graph(graph, result)
+    else:
+        axes = result.plot() if isinstance(result, Result) else plot.distribution(table_of(entry, graph, result))
     axes.set_title(title)
     figure: Any = axes.figure
     with replacing(name) as file:

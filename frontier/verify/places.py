@@ -40,6 +40,12 @@ def layout(g: Graph, result: Any) -> Report:
     -----
     Positions are finite and differ, and the discs (balls) around the bounding boxes of components do not meet. Whether
     it is good to look at is not checked. O((n + m) log n) time, and O(k^2) at worst for k components.
+
+    Examples
+    --------
+    >>> g = fr.karate()
+    >>> fr.verify.layout(g, fr.layout(g)).passed
+    True
     """
     return examine("layout", _properties, g, result, ("position",))
 
