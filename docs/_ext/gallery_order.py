@@ -5,7 +5,7 @@ from __future__ import annotations
 #: As a reader meets the subjects, not as files are named.
 PAGES = [
     "search_waves", "travel_times", "betweenness", "percolation", "communities", "cores", "maze", "random_walks",
-    "minimum_cut", "epidemic", "degrees", "frontier_sizes", "schedule",
+    "minimum_cut", "epidemic", "layouts", "degrees", "frontier_sizes", "schedule",
 ]  # fmt: skip
 
 

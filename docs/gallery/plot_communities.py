@@ -7,9 +7,7 @@ a network where we know the right answer.
 """
 
 import matplotlib.pyplot as plt
-import networkx as nx
 import numpy as np
-from matplotlib.collections import LineCollection
 
 import frontier as fr
 
@@ -37,18 +35,12 @@ print(
 # Every row above is a community, every column a class. On the left the friendships, coloured
 # by community; on the right the adjacency matrix, its vertices in the order of communities.
 
-position = np.array(list(nx.spring_layout(g.to_networkx(), seed=3, k=0.16).values()))
-colour = np.unique(found.label, return_inverse=True)[1]
-order = np.argsort(colour, kind="stable")
-new = np.argsort(order)
+size = np.bincount(found.label)
+colour = np.argsort(np.argsort(-size, kind="stable"))[found.label]  # the largest first
+new = np.argsort(np.argsort(colour, kind="stable"))
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
-left.add_collection(
-    LineCollection(position[np.c_[g.sources, g.targets]], color="0.8", linewidth=0.4)
-)
-left.scatter(*position.T, c=colour, cmap="tab10", s=28, zorder=2, vmax=9)
-left.set(title="Friendships", aspect="equal")
-left.axis("off")
+fr.plot.graph(g, groups=found.label, title="Friendships", ax=left)
 right.scatter(
     new[g.targets], new[g.sources], c=colour[g.sources], cmap="tab10", s=2, marker="s", vmax=9
 )
