@@ -155,8 +155,10 @@ def _draw_edges(ax: Axes, x: NDArray[Any], ends: NDArray[Any]) -> None:
 def _draw_vertices(
     ax: Axes, x: NDArray[Any], area: NDArray[Any], values: NDArray[Any] | None, groups: NDArray[Any] | None
 ) -> None:
+    scatter: Any = ax.scatter
+
     def dots(of: Any, **look: Any) -> Any:
-        return ax.scatter(*x[of].T, s=area[of], linewidths=0, zorder=2, rasterized=len(x) > 5000, **look)
+        return scatter(*x[of].T, s=area[of], linewidths=0, zorder=2, rasterized=len(x) > 5000, **look)
 
     if values is not None:
         there = np.isin(values, finite(values)[0])
