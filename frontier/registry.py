@@ -12,7 +12,8 @@ A primitive is a function of a graph, which a decorator registers::
     def bfs(g, source, *, schedule=None): ...
 
 No primitive is imported before :func:`primitives` is called, so ``import frontier`` stays fast. Modules of users can
-register primitives in the same way.
+register primitives in the same way. For the command line to know those of an installed package, the package names the
+module in the entry points ``frontier.primitives``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from frontier.graph.estimates import register_needs
-from frontier.plugins import import_all
+from frontier.plugins import import_all, import_installed
 
 if TYPE_CHECKING:
     from frontier.graph.estimates import Needs
@@ -206,6 +207,7 @@ def primitive(
 
 
 def primitives() -> Mapping[str, PrimitiveEntry]:
-    """Return all registered primitives by name, sorted; imports the shipped ones first."""
+    """Return all registered primitives by name, sorted; imports the shipped ones, then those of installed packages."""
     import_all("primitives")
+    import_installed("primitives")
     return dict(sorted(_entries.items()))

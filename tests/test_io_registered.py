@@ -1,16 +1,13 @@
-"""Formats from outside the package: registered, read, written, on the command line, found by entry points."""
+"""Formats from outside the package: registered, read, written, on the command line."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from processes import environment
 
 import frontier as fr
 from frontier.cli import main
@@ -116,21 +113,3 @@ def test_a_reader_gives_a_graph():
     fr.register_format("none", suffixes=["none"], read=lambda file: np.zeros(3))
     with pytest.raises(fr.GraphError, match="what reads none gave array"):
         fr.read(io.BytesIO(b"x"), format="none")
-
-
-def test_installed_packages_bring_formats(tmp_path):
-    """As a package does that is installed: by its entry points, imported when the suffix is met."""
-    (tmp_path / "dots.py").write_text(
-        "import frontier as fr\nfr.register_format('dots', suffixes=['dots'], read=lambda file: fr.path(5))\n"
-    )
-    folder = tmp_path / "dots-1.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: dots\nVersion: 1\n")
-    (folder / "entry_points.txt").write_text("[frontier.formats]\ndots = dots\n")
-    (tmp_path / "g.dots").write_text("x")
-    env = environment()
-    env["PYTHONPATH"] = f"{tmp_path}:{env.get('PYTHONPATH', '')}"
-    command = [sys.executable, "-m", "frontier", "info", "g.dots", "--json"]
-    done = subprocess.run(command, cwd=tmp_path, env=env, text=True, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["vertices"] == 5

@@ -82,9 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by the calling process
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
     try:
-        arguments = parse(argv)
         with warnings.catch_warnings():
             warnings.showwarning = _say
+            arguments = parse(argv)
             status: int = arguments.command(arguments)
         sys.stdout.flush()
         return status

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import GraphError
-from frontier.plugins import import_all
+from frontier.plugins import import_all, import_installed
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -191,6 +191,7 @@ def _needs_of(primitive: str, graph: Graph) -> Needs:
     if primitive in _primitives:
         return _primitives[primitive](graph)
     import_all("primitives")
+    import_installed("primitives")
     if primitive in _primitives:
         return _primitives[primitive](graph)
     known = ", ".join(sorted(_primitives)) or "none is registered"

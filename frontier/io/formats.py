@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
-from importlib.metadata import entry_points
 from typing import IO, Any
 
 from frontier.errors import FrontierError, GraphError
@@ -19,6 +17,7 @@ from frontier.io._options import Options
 from frontier.io._packing import PACKINGS
 from frontier.io._shipped import SHIPPED
 from frontier.io._source import Source
+from frontier.plugins import import_installed
 
 __all__ = ["FORMATS", "KEEP_LABELS", "format_of", "format_to_write", "named_format", "register_format", "unknown"]
 
@@ -156,15 +155,8 @@ def format_to_write(name: str, given: str | None) -> tuple[Format, str, str]:
 
 def _known(suffix: str) -> bool:
     if suffix not in FORMATS:
-        _import_plugins()
+        import_installed("formats")
     return suffix in FORMATS
-
-
-@cache
-def _import_plugins() -> None:
-    """Import the modules that installed packages name, which register their formats."""
-    for entry in entry_points(group="frontier.formats"):
-        entry.load()
 
 
 def _names() -> str:

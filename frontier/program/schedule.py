@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from frontier.errors import FrontierError
+from frontier.plugins import import_installed
 
 __all__ = ["ResolvedSchedule", "Schedule", "register_balance", "registered_balance"]
 
@@ -120,7 +121,8 @@ class Schedule:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value is not None and value not in choices and not (name == "balance" and _is_registered(value)):
-                raise FrontierError(f"Schedule({name}={value!r}): choose from {', '.join(choices)}")
+                more = sorted({each for each, _ in _balances}) if name == "balance" else []
+                raise FrontierError(f"Schedule({name}={value!r}): choose from {', '.join((*choices, *more))}")
         for name in _FLAGS:
             value = getattr(self, name)
             if value is not None and value not in (True, False):
@@ -231,6 +233,9 @@ def register_balance(name: str, backend: str, lower: Callable[..., None], *, sca
     Steps with ``part=``, and those of loops with ``order="sliding"``, use the balance ``thread`` whatever the schedule
     says. "Adding a balance" on the page Design has an example with a kernel of its own.
 
+    An installed package names the module that calls this function in the entry points ``frontier.balances``. The module
+    is imported when a schedule names a balance that is unknown.
+
     Examples
     --------
     >>> def lower(step, builder, source, target, next_scan):  # doctest: +SKIP
@@ -258,4 +263,7 @@ def registered_balance(name: str, backend: str) -> tuple[Callable[..., None], bo
 
 
 def _is_registered(name: object) -> bool:
+    """Whether a balance has this name; installed packages are asked if none is known."""
+    if all(each != name for each, _ in _balances):
+        import_installed("balances")
     return any(each == name for each, _ in _balances)

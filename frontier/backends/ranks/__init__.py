@@ -1,21 +1,22 @@
 """The ranks backend: one program on several processes, or on several parts of one, which share the work of each step.
 
-``communicators`` is how parts talk (``mpi``, ``torchrun`` by PyTorch's Gloo, ``sockets`` by a
-``rendezvous``, with ``streams`` between two, ``members`` as threads), ``carriers`` moves arrays from GPU to GPU (NCCL),
-``rounds`` is what they say each time, ``messages`` in which form. ``execution`` walks through a program,
-``alike`` is what all must begin with, ``plans`` what is known of its steps, ``dividing`` runs a step on one part and
-exchanges what it did. ``writes`` says which fields a step writes and what merges them, ``ends`` where it touches them,
-``exchange`` finds changes and merges them, ``mirrors`` knows what only owners know, ``readers`` which parts read what,
-and ``selective`` tells these alone; ``portion`` is a part's share of a frontier. ``choosing`` finds the backend and the
-device that run a part, and ``there`` holds its problem in the memory of that, with ``copies`` of its graphs.
-``building`` makes graphs in parts: edges are brought to the ``own_rows`` of a rank by ``row_filling``, many of them by
-compiled ``row_kernels``. Where kernels of all ranks ``reach`` each other's memory, of which blocks are given to other
-processes as ``descriptors``, the devices backend runs programs in one kernel on each. ``group`` runs several parts in
-one process; with several processes, programs see ``fields`` as arrays in parts, and ``shown`` knows which of them ranks
-have as a whole; their ``values`` are written on the host as late as possible, and kernels leave them ``away`` on the
-GPUs. Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and
-``borrowing`` keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run
-``in_blocks``, on ``block_graphs``; ``folding`` brings together what parts of a list were reduced to.
+``communicators`` is how parts talk (``mpi``, ``torchrun`` by PyTorch's Gloo, ``sockets`` by a ``rendezvous``, with
+``streams`` between two, ``members`` as threads; ``transports`` is the table of those that launchers and packages
+choose), ``carriers`` moves arrays from GPU to GPU (NCCL), ``rounds`` is what they say each time, ``messages`` in which
+form. ``execution`` walks through a program, ``alike`` is what all must begin with, ``plans`` what is known of its
+steps, ``dividing`` runs a step on one part and exchanges what it did. ``writes`` says which fields a step writes and
+what merges them, ``ends`` where it touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what
+only owners know, ``readers`` which parts read what, and ``selective`` tells these alone; ``portion`` is a part's share
+of a frontier. ``choosing`` finds the backend and the device that run a part, and ``there`` holds its problem in the
+memory of that, with ``copies`` of its graphs. ``building`` makes graphs in parts: edges are brought to the ``own_rows``
+of a rank by ``row_filling``, many of them by compiled ``row_kernels``. Where kernels of all ranks ``reach`` each
+other's memory, of which blocks are given to other processes as ``descriptors``, the devices backend runs programs in
+one kernel on each. ``group`` runs several parts in one process; with several processes, programs see ``fields`` as
+arrays in parts, and ``shown`` knows which of them ranks have as a whole; their ``values`` are written on the host as
+late as possible, and kernels leave them ``away`` on the GPUs. Of graphs in parts, ``needs`` says what a step looks at
+of other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans. Where
+parts lie in a ``grid``, steps along edges run ``in_blocks``, on ``block_graphs``; ``folding`` brings together what
+parts of a list were reduced to.
 
 Every part holds the whole graph unless that has been made in ``parts``, and all fields of vertices but long ones that a
 program touches at a rank's own elements alone; what is divided is the work. ``g.to("ranks")`` uses the processes that
@@ -25,7 +26,6 @@ a grid.
 
 from __future__ import annotations
 
-import importlib.util
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -165,11 +165,10 @@ class RanksBackend(Backend):
 
     def missing(self) -> str:
         """Return what is missing to use it on this machine."""
-        from frontier.backends.ranks.communicators import by_torchrun, given
+        from frontier.backends.ranks.communicators import given
+        from frontier.backends.ranks.transports import transport
 
-        if not given() and not by_torchrun() and importlib.util.find_spec("mpi4py") is None:
-            return "mpi4py is not installed: pip install mpi4py mpich"
-        return ""
+        return "" if given() else transport().missing()
 
     def describe(self, placement: Placement) -> str:
         """Say how many parts there are."""

@@ -20,9 +20,10 @@ from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from frontier.backends.ranks.transports import transport
 from frontier.backends.ranks.watch import Watch, missing_ranks
 from frontier.errors import FrontierError
-from frontier.launched import PAUSE, mpi_that_all_processes_begin_together, patience
+from frontier.launched import PAUSE, patience
 from frontier.native import threads
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.carriers import Carrier
     from frontier.memory.base import Memory
 
-__all__ = ["LENGTH", "Communicator", "Ended", "Processes", "by_torchrun", "cut", "given", "starts", "use", "world"]
+__all__ = ["LENGTH", "Communicator", "Ended", "Processes", "cut", "given", "starts", "use", "world"]
 
 #: Bytes of the length of a message.
 LENGTH = 8
@@ -200,21 +201,14 @@ def cut(data: bytes | bytearray, lengths: Sequence[int]) -> list[Any]:
 
 @cache
 def world() -> Processes:
-    """Return the processes of this run: just this one if neither mpirun nor torchrun has started it.
+    """Return the processes of this run, by their transport: just this one if no launcher has started it.
 
     Raises
     ------
     ImportError
         Without mpi4py, or without an MPI that it finds; under torchrun without PyTorch.
     """
-    made: Processes
-    if _given:
-        made = _given[0]
-    elif by_torchrun():
-        made = importlib.import_module("frontier.backends.ranks.torchrun").Gloo()
-    else:
-        mpi = mpi_that_all_processes_begin_together()
-        made = importlib.import_module("frontier.backends.ranks.mpi").Mpi(mpi)
+    made = _given[0] if _given else transport().begin()
     if "FRONTIER_NUM_THREADS" not in os.environ:
         threads.set_num_threads(max(1, threads.num_threads() // made.neighbours))
     return made
@@ -232,8 +226,3 @@ def use(comm: Processes) -> None:
 def given() -> bool:
     """Whether somebody has said which the processes of this run are."""
     return bool(_given)
-
-
-def by_torchrun() -> bool:
-    """Whether torchrun has started this process."""
-    return {"TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys()
