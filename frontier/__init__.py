@@ -13,7 +13,7 @@ from frontier import checkout as checkout
 from frontier import launched as launched
 from frontier.forks import busy as _busy
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 #: Module -> the public names that it has.
 _NAMES = {

@@ -2,13 +2,15 @@
 
 ``python tools/check_wheel.py`` needs the package ``build`` and Frontier's dependencies in the
 environment that runs it: the new environment borrows them, so nothing is downloaded but the
-build backend. It ends with status 1 and the failed step's output when something is wrong.
+build backend. ``twine`` and ``check-wheel-contents`` are asked too where they are installed. It ends with status 1
+and the failed step's output when something is wrong.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -91,10 +93,44 @@ def check_contents(wheel: Path, sdist: Path) -> None:
             raise Failed(f"the wheel lacks frontier/{part}")
     with tarfile.open(sdist) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
-    for part in ("LICENSE", "README.md", "pyproject.toml", "tests", "operators/__init__.py"):
+    for part in ("LICENSE", "README.md", "CITATION.cff", "pyproject.toml", "tests", "operators/__init__.py"):
         if part not in inside:
             raise Failed(f"the sdist lacks {part}")
+    made = (".", "docs/_build", "docs/auto_gallery")
+    bad = [name for name in inside if "__pycache__" in name or name.startswith(made)]
+    if bad:
+        raise Failed(f"the sdist holds {bad[:5]}")
     print(f"  contents: ok ({len(names)} files in the wheel)")
+
+
+def check_same(wheel: Path, folder: Path) -> None:
+    """The wheel, which was built from the sdist, is the one that the checkout gives."""
+    tree = folder / "tree"  # a copy, as building leaves files behind
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in ("frontier", "operators", "primitives", "tools"):
+        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
+        shutil.copy(ROOT / name, tree)
+    run("build from the tree", sys.executable, "-m", "build", "--wheel", "--outdir", folder / "own", tree, cwd=folder)
+    (own,) = (folder / "own").glob("*.whl")
+    first, second = ({each.filename: each.CRC for each in zipfile.ZipFile(path).infolist()} for path in (wheel, own))
+    different = sorted(name for name, _ in first.items() ^ second.items())
+    if wheel.name != own.name or different:
+        raise Failed(f"the wheels of the sdist and of the checkout differ in {different[:5] or own.name}")
+    print("  one wheel from the sdist and from the checkout: ok")
+
+
+def check_by_others(wheel: Path, sdist: Path) -> None:
+    """What the package index and a linter of wheels say."""
+    scripts = Path(sys.executable).parent
+    for tool, module, words in (
+        ("twine", "twine", ("check", "--strict", wheel, sdist)),
+        ("check-wheel-contents", "check_wheel_contents", (wheel,)),
+    ):
+        if importlib.util.find_spec(module) is None:
+            print(f"  {tool}: not asked, as it is not installed")
+        else:
+            run(tool, scripts / tool, *words, cwd=wheel.parent)
 
 
 def new_environment(folder: Path) -> Path:
@@ -131,6 +167,8 @@ def check(folder: Path) -> None:
     (wheel,) = (folder / "dist").glob("*.whl")
     (sdist,) = (folder / "dist").glob("*.tar.gz")
     check_contents(wheel, sdist)
+    check_by_others(wheel, sdist)
+    check_same(wheel, folder)
     scripts = new_environment(folder / "env")
     python = scripts / "python"
     run("install", python, "-m", "pip", "install", "-q", "--no-deps", wheel, cwd=folder)
