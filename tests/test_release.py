@@ -7,12 +7,16 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from pages import ROOT
 from test_docs_links import links
 
 import frontier as fr
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+RECIPE = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text("utf-8"))
+#: Names that conda-forge and the package index have for the same: that of the index -> that of conda-forge.
+NAMES = {"matplotlib": "matplotlib-base", "torch": "pytorch", "cupy-cuda12x": "cupy", "cupy-cuda13x": "cupy"}
 #: Pages beside the README.
 COMMUNITY = ("CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
 
@@ -25,11 +29,47 @@ def test_the_changelog_begins_with_this_version():
 
 
 def test_the_citation_is_of_this_version():
-    text = (ROOT / "CITATION.cff").read_text("utf-8")
-    values = dict(re.findall(r"^([\w-]+): (.+)$", text, re.MULTILINE))
-    assert values["version"] == fr.__version__
-    assert values["license"] == PROJECT["license"]
-    assert f"- name: {PROJECT['authors'][0]['name']}\n" in text
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == fr.__version__
+    assert citation["license"] == PROJECT["license"]
+    assert citation["authors"] == PROJECT["authors"]
+    assert {"cff-version", "message", "title"} <= set(citation)
+
+
+def conda(requirements):
+    """Requirements as conda writes them, without markers, extras, and what excludes newer versions."""
+    found = set()
+    for text in requirements:
+        name, least = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)(?:;.*)?", text).groups()
+        found.add(f"{NAMES.get(name, name)} >={least}")
+    return found
+
+
+def test_the_conda_recipe_is_that_of_pyproject():
+    assert RECIPE["package"]["name"] == PROJECT["name"]
+    assert RECIPE["context"] == {"version": fr.__version__, "python_min": PROJECT["requires-python"].removeprefix(">=")}
+    assert RECIPE["about"]["summary"] == PROJECT["description"]
+    assert RECIPE["about"]["license"] == PROJECT["license"]
+    assert RECIPE["about"]["license_file"] in PROJECT["license-files"]
+    commands = [f"{name} = {function}" for name, function in PROJECT["scripts"].items()]
+    assert RECIPE["build"]["python"]["entry_points"] == commands
+    needed = RECIPE["requirements"]
+    backend = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]["requires"]
+    assert set(needed["host"]) - {"python ${{ python_min }}.*", "pip"} == conda(backend)
+    assert set(needed["run"]) - {"python >=${{ python_min }}"} == conda(PROJECT["dependencies"])
+    extras = PROJECT["optional-dependencies"]
+    users = [text for name in extras if name not in ("test", "docs", "dev") for text in extras[name]]
+    users = [text for text in users if not re.match(r"frontier-gpu|mpich|numpy<", text)]
+    assert set(needed["run_constraints"]) == conda(users)
+
+
+@pytest.mark.parametrize("name", ["bug", "feature"])
+def test_forms_of_issues(name):
+    form = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.yml").read_text("utf-8"))
+    assert {"name", "description", "body"} <= set(form)
+    ids = [field["id"] for field in form["body"]]
+    assert len(set(ids)) == len(ids)
+    assert all(field["type"] == "textarea" and field["attributes"]["label"] for field in form["body"])
 
 
 @pytest.mark.parametrize("page", COMMUNITY)

@@ -60,7 +60,8 @@ purpose() {
     echo "  what [$1] is for: ok"
 }
 
-newest=$(for each in 3.13 3.12 3.11; do if [ -n "$(found $each)" ]; then echo $each; fi; done | head -1)
+newest=3.11
+for each in 3.12 3.13; do if [ -n "$(found $each)" ]; then newest=$each; fi; done
 heavy="cuda12 cuda13 cuda-compile torchrun"
 extras=$(unzip -p "$wheel" "*.dist-info/METADATA" | sed -n 's/^Provides-Extra: //p')
 
