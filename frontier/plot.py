@@ -1,4 +1,4 @@
-"""Pictures of graphs and results, by matplotlib (``pip install "frontier[plot]"``).
+"""Pictures of graphs and results, by matplotlib (``pip install matplotlib``).
 
 Functions draw into the axes that they are given, or make a figure, and return the axes.
 """

@@ -63,6 +63,22 @@ def test_the_conda_recipe_is_that_of_pyproject():
     assert set(needed["run_constraints"]) == conda(users)
 
 
+def test_messages_advise_what_an_extra_installs():
+    """So that versions and names are kept in one place; tools/try_wheels.sh installs the extras."""
+    extras = [text for texts in PROJECT["optional-dependencies"].values() for text in texts]
+    known = {re.match(r"[\w-]+", text)[0] for text in [*extras, *PROJECT["dependencies"]]} - {PROJECT["name"]}
+    advised = set()
+    for folder in ("frontier", "primitives", "operators"):
+        for path in (ROOT / folder).rglob("*.py"):
+            text = path.read_text("utf-8")
+            for words in re.findall(r"pip install ([a-z][\w-]*(?: [a-z][\w-]*)*)", text):
+                advised.update(words.split())
+            advised |= {name.partition(".")[0] for name in re.findall(r'\blibrary\("([\w.]+)", "', text)}
+    assert len(advised) > 8
+    # for those who have graphs of PyTorch Geometric, or several GPUs; the name of the latter ends in cu12 or cu13
+    assert advised - known == {"torch_geometric", "nvidia-nccl-cu"}
+
+
 @pytest.mark.parametrize("name", ["bug", "feature"])
 def test_forms_of_issues(name):
     form = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.yml").read_text("utf-8"))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from frontier.backends.ranks import carriers
 from frontier.cli import doctor, several
 from frontier.memory import nvidia, peers
 
@@ -177,6 +178,16 @@ def test_where_gpus_of_ranks_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
     assert off == f"{said}; FRONTIER_RANKS_IN_KERNELS=0 sets it off"
     libraries(monkeypatch, Cuda(lambda a, b: a < b), None)
     assert [*several.exchanges(2)] == []
+
+
+@pytest.mark.parametrize("version", [12080, 13010])
+def test_nccl_that_fits_the_installed_cupy(monkeypatch: pytest.MonkeyPatch, version: int) -> None:
+    runtime = types.SimpleNamespace(runtimeGetVersion=lambda: version)
+    cuda = types.SimpleNamespace(runtime=runtime)
+    modules = {"cupy": types.SimpleNamespace(cuda=cuda), "cupy.cuda.nccl": types.SimpleNamespace(available=False)}
+    monkeypatch.setattr(carriers.detection, "simulated", lambda: False)
+    monkeypatch.setattr(carriers.importlib, "import_module", modules.__getitem__)
+    assert carriers.nccl_missing() == f"CuPy finds no NCCL: pip install nvidia-nccl-cu{version // 1000}"
 
 
 def test_what_ranks_compute_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,7 +162,10 @@ def nccl_missing() -> str:
         module = importlib.import_module("cupy.cuda.nccl")
     except ImportError as error:
         return f"CuPy has no NCCL: {error}"
-    return "" if getattr(module, "available", False) else "CuPy finds no NCCL: pip install nvidia-nccl-cu13"
+    if getattr(module, "available", False):
+        return ""
+    built = importlib.import_module("cupy").cuda.runtime.runtimeGetVersion() // 1000
+    return f"CuPy finds no NCCL: pip install nvidia-nccl-cu{built}"
 
 
 def wanted() -> bool:
