@@ -210,6 +210,27 @@ def test_a_transport_that_cannot_be_used(tmp_path):
     assert err == "frontier: FRONTIER_RANKS_TRANSPORT='none': choose from mpi, torchrun, files, broken\n"
 
 
+def test_launchers_choose_the_transport(monkeypatch):
+    from frontier.backends.ranks import transports
+
+    monkeypatch.delenv("FRONTIER_RANKS_TRANSPORT", raising=False)
+    monkeypatch.setattr(transports, "import_installed", lambda kind: None)
+    monkeypatch.setattr(transports, "_transports", dict(transports._transports))
+    launcher = ("TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    for name in launcher:
+        monkeypatch.delenv(name, raising=False)
+    for name in launcher:
+        assert transports.transport().name == "mpi"
+        monkeypatch.setenv(name, "0")
+    assert transports.transport().name == "torchrun"
+    transports.register_transport("own", lambda: None, launcher=["OWN_RANK"])
+    assert transports.transport().name == "torchrun"
+    monkeypatch.setenv("OWN_RANK", "0")
+    assert transports.transport().name == "own"
+    monkeypatch.setenv("FRONTIER_RANKS_TRANSPORT", "mpi")
+    assert transports.transport().name == "mpi"
+
+
 def test_names_of_transports_are_checked():
     from frontier.backends.ranks.transports import register_transport
 
