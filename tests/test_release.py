@@ -16,7 +16,10 @@ import frontier as fr
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 RECIPE = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text("utf-8"))
 #: Names that conda-forge and the package index have for the same: that of the index -> that of conda-forge.
-NAMES = {"matplotlib": "matplotlib-base", "torch": "pytorch", "cupy-cuda12x": "cupy", "cupy-cuda13x": "cupy"}
+NAMES = {
+    "matplotlib": "matplotlib-base", "torch": "pytorch", "ray[data]": "ray-data", "cupy-cuda12x": "cupy",
+    "cupy-cuda13x": "cupy",
+}  # fmt: skip
 #: Pages beside the README.
 COMMUNITY = ("CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
 
@@ -40,8 +43,8 @@ def conda(requirements):
     """Requirements as conda writes them, without markers, extras, and what excludes newer versions."""
     found = set()
     for text in requirements:
-        name, least = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)(?:;.*)?", text).groups()
-        found.add(f"{NAMES.get(name, name)} >={least}")
+        name, least = re.fullmatch(r"([^<>=]+)>=([\d.]+)(?:;.*)?", text).groups()
+        found.add(f"{NAMES.get(name, name.partition('[')[0])} >={least}")
     return found
 
 

@@ -3,7 +3,7 @@
 #
 #     tools/try_wheels.sh [pythons] [numpy] [extras] [dry]
 #
-# Without arguments all four. It builds the wheel with the Python of .venv, or $PYTHON, which needs the package "build", and
+# Without arguments all four; EXTRAS="io plot" tries those extras only. It builds the wheel with the Python of .venv, or $PYTHON, which needs the package "build", and
 # downloads what it installs. Extras that download gigabytes are only resolved. A Python that is not there is said to be
 # untested, which is no failure; otherwise the script ends at the first thing that fails.
 set -euo pipefail
@@ -51,6 +51,7 @@ purpose() {
     plot | all) env/bin/frontier pagerank karate --plot picture.png >/dev/null && test -s picture.png ;;
     ranks) PATH="$PWD/env/bin:$PATH" mpirun -n 2 frontier bfs karate --source 0 --backend ranks --verify >/dev/null ;;
     tables) env/bin/frontier pagerank karate --output table.parquet >/dev/null && test -s table.parquet ;;
+    dask | ray) env/bin/python cluster.py "$1" >log 2>&1 || { cat log; exit 1; } ;;
     packed) env/bin/python -c "import zstandard" ;;
     test) env/bin/pytest --version >/dev/null && env/bin/python -c "import hypothesis, xdist, greenlet" ;;
     docs) env/bin/sphinx-build --version >/dev/null && env/bin/python -c "import furo, myst_parser, sphinx_gallery" ;;
@@ -60,10 +61,26 @@ purpose() {
     echo "  what [$1] is for: ok"
 }
 
+cat >cluster.py <<'END'
+import sys
+
+import frontier as fr
+
+if __name__ == "__main__":
+    fr.write(fr.karate(), "karate.csv")
+    if sys.argv[1] == "dask":
+        from distributed import Client
+
+        c = fr.cluster(Client(n_workers=2, threads_per_worker=1, dashboard_address=None))
+    else:
+        c = fr.cluster("ray")
+    assert fr.bfs(c.read("karate.csv"), 0).level.max() == 3
+END
+
 newest=3.11
 for each in 3.12 3.13; do if [ -n "$(found $each)" ]; then newest=$each; fi; done
 heavy="cuda12 cuda13 cuda-compile torchrun"
-extras=$(unzip -p "$wheel" "*.dist-info/METADATA" | sed -n 's/^Provides-Extra: //p')
+extras=${EXTRAS:-$(unzip -p "$wheel" "*.dist-info/METADATA" | sed -n 's/^Provides-Extra: //p')}
 
 for part in ${*:-pythons numpy extras dry}; do
     case $part in
