@@ -3,9 +3,10 @@
 #
 #     tools/try_wheels.sh [pythons] [numpy] [extras] [dry]
 #
-# Without arguments all four; EXTRAS="io plot" tries those extras only. It builds the wheel with the Python of .venv, or $PYTHON, which needs the package "build", and
-# downloads what it installs. Extras that download gigabytes are only resolved. A Python that is not there is said to be
-# untested, which is no failure; otherwise the script ends at the first thing that fails.
+# Without arguments all four; EXTRAS="io plot" tries those extras only. It builds the wheel with the Python of .venv, or
+# $PYTHON, which needs the package "build", and downloads what it installs. Extras that download gigabytes are only resolved.
+# A Python that is not there is said to be untested, which is no failure; otherwise the script ends at the first thing that
+# fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
