@@ -23,7 +23,7 @@ def apart(position: NDArray[np.float64], component: NDArray[Any], count: int) ->
     order = np.argsort(component, kind="stable")
     first = np.searchsorted(component[order], np.arange(count))
     low, high = (each.reduceat(position[order], first) for each in (np.minimum, np.maximum))
-    found = position - ((low + high) / 2)[component]
+    found: NDArray[np.float64] = position - ((low + high) / 2)[component]
     radius = np.sqrt(np.maximum.reduceat(np.square(found[order]).sum(axis=1), first))
     area = float(np.square(radius).sum())
     gap = (area / len(position)) ** 0.5 if area else 1.0  # about as far as vertices are from one another
