@@ -344,6 +344,10 @@ def test_what_is_drawn_or_chosen() -> None:
         parts = run(name, WHOLE, **more)
         assert sorted(node for part in parts for node in part) == sorted(WHOLE)
         assert parts == run(name, WHOLE, **more)
+    for name, last in (("louvain_partitions", "louvain_communities"), ("leiden_partitions", "leiden_communities")):
+        levels = [*run(name, WHOLE, seed=5)]
+        assert levels == [run(last, WHOLE, seed=5, max_level=k) for k in range(1, len(levels) + 1)]
+        assert levels[-1] == run(last, WHOLE, seed=5)
     members = run("maximal_independent_set", SIMPLE, ["n1"], seed=2)
     assert "n1" in members
     assert not any(SIMPLE.has_edge(a, b) for a in members for b in members)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -16,10 +17,13 @@ from frontier.nx_backend.reasons import lacks, refuse
 
 __all__ = [
     "asyn_lpa_communities", "fast_label_propagation_communities", "label_propagation_communities",
-    "leiden_communities", "louvain_communities", "modularity",
+    "leiden_communities", "leiden_partitions", "louvain_communities", "louvain_partitions", "modularity",
 ]  # fmt: skip
 
 _DIRECTED = "modularity of directed graphs"
+
+#: Communities after so many levels at most.
+_Communities: TypeAlias = Callable[[int | None], list[set[Any]]]
 
 
 def _number(seed: Any) -> int:
@@ -42,11 +46,15 @@ def louvain_communities(
     seed: Any = None,
 ) -> list[set[Any]]:
     """Communities by the Louvain method."""
-    if max_level is not None and max_level <= 0:
-        raise ValueError("max_level argument must be a positive integer or None")
-    options: dict[str, Any] = {"resolution": float(resolution), "threshold": float(threshold), "max_level": max_level}
-    options["directed"] = G.is_directed()
-    return [*groups(G, host(fr.louvain(_graph(G, weight), seed=_number(seed), **options).label))]
+    _check_level(max_level)
+    return _louvain(G, weight, seed, resolution, threshold)(max_level)
+
+
+def louvain_partitions(
+    G: ConvertedGraph, weight: Any = "weight", resolution: float = 1, threshold: float = 1e-7, seed: Any = None
+) -> Iterator[list[set[Any]]]:
+    """Communities by the Louvain method, from each number of levels on which it works."""
+    return _levels(_louvain(G, weight, seed, resolution, threshold))
 
 
 @lacks(directed=_DIRECTED)
@@ -54,10 +62,44 @@ def leiden_communities(
     G: ConvertedGraph, weight: Any = "weight", resolution: float = 1, max_level: int | None = None, seed: Any = None
 ) -> list[set[Any]]:
     """Communities by the Leiden method."""
+    _check_level(max_level)
+    return _leiden(G, weight, seed, resolution)(max_level)
+
+
+@lacks(directed=_DIRECTED)
+def leiden_partitions(
+    G: ConvertedGraph, weight: Any = "weight", resolution: float = 1, seed: Any = None
+) -> Iterator[list[set[Any]]]:
+    """Communities by the Leiden method, from each number of levels on which it works."""
+    return _levels(_leiden(G, weight, seed, resolution))
+
+
+def _check_level(max_level: int | None) -> None:
     if max_level is not None and max_level <= 0:
         raise ValueError("max_level argument must be a positive integer or None")
-    options: dict[str, Any] = {"resolution": float(resolution), "max_level": max_level}
-    return [*groups(G, host(fr.leiden(_graph(G, weight), seed=_number(seed), **options).label))]
+
+
+def _louvain(G: ConvertedGraph, weight: Any, seed: Any, resolution: float, threshold: float) -> _Communities:
+    graph, number, directed = _graph(G, weight), _number(seed), G.is_directed()
+    more: dict[str, Any] = {"resolution": float(resolution), "threshold": float(threshold), "directed": directed}
+    return lambda level: [*groups(G, host(fr.louvain(graph, max_level=level, seed=number, **more).label))]
+
+
+def _leiden(G: ConvertedGraph, weight: Any, seed: Any, resolution: float) -> _Communities:
+    graph, number = _graph(G, weight), _number(seed)
+    return lambda level: [
+        *groups(G, host(fr.leiden(graph, max_level=level, seed=number, resolution=float(resolution)).label))
+    ]
+
+
+def _levels(communities: _Communities) -> Iterator[list[set[Any]]]:
+    """Communities from one level, two, and so on, until another level changes nothing."""
+    found = communities(1)
+    for level in itertools.count(2):
+        yield found
+        found, before = communities(level), found
+        if found == before:
+            return
 
 
 def modularity(G: ConvertedGraph, communities: Any, weight: Any = "weight", resolution: float = 1) -> float:

@@ -46,7 +46,7 @@ TOPICS = {
     "triangles": "average_clustering clustering square_clustering transitivity triangles",
     "communities": (
         "asyn_lpa_communities fast_label_propagation_communities label_propagation_communities leiden_communities "
-        "louvain_communities modularity"
+        "leiden_partitions louvain_communities louvain_partitions modularity"
     ),
     "selections": (
         "greedy_color maximal_independent_set maximal_matching maximum_spanning_edges maximum_spanning_tree "
