@@ -277,3 +277,38 @@ def test_code_is_shared_by_problems_with_the_same_fields():
     q = fr.path(7)
     step(problem(q), fr.Frontier.all(q))
     assert len(step._code) == 2
+
+
+def _knows_itself():
+    def call():
+        return call
+
+    return call
+
+
+marked = _knows_itself()  # called as the field below
+
+
+def mark(p, v):
+    p.marked[v] = 1
+
+
+def test_a_field_that_is_called_like_a_function(backend):
+    p = fr.Problem(backend(fr.path(2)), marked=fr.vertex("int64"))
+    fr.compute(p, fr.Frontier.all(p.graph), mark)
+    assert np.asarray(p.marked).tolist() == [1, 1]
+
+
+def test_helpers_that_know_each_other(backend):
+    def even(n):
+        return n % 2 == 0
+
+    def odd(n):
+        return not even(n)
+
+    def fn(p, v):
+        p.odd[v] = odd(v)
+
+    p = fr.Problem(backend(fr.path(3)), odd=fr.vertex("bool"))
+    fr.compute(p, fr.Frontier.all(p.graph), fn)
+    assert np.asarray(p.odd).tolist() == [False, True, False]

@@ -9,6 +9,7 @@ itself, so breakpoints in it work.
 from __future__ import annotations
 
 import builtins
+import dis
 import functools
 import math
 import types
@@ -175,10 +176,14 @@ def numbered(fn: Callable[..., Any], known: dict[Any, Any] | None = None) -> Cal
             return value
 
     named: dict[str, Any] = {}
-    cells = tuple(map(_cell(of), fn.__closure__ or ()))
+    closure = fn.__closure__ or ()
+    cells = tuple(types.CellType() if _replaced(cell, of) else cell for cell in closure)
     made = types.FunctionType(fn.__code__, named, fn.__name__, fn.__defaults__, cells)
     made.__kwdefaults__ = fn.__kwdefaults__
     known[fn] = made  # before its helpers: it may call itself
+    for cell, own in zip(closure, cells, strict=True):
+        if own is not cell:
+            own.cell_contents = of(cell.cell_contents)
     named.update(fn.__globals__)
     for name in _names(fn.__code__):
         if name in named:
@@ -190,22 +195,19 @@ def numbered(fn: Callable[..., Any], known: dict[Any, Any] | None = None) -> Cal
 
 @functools.lru_cache(maxsize=4096)
 def _names(code: types.CodeType) -> frozenset[str]:
-    """All names in a function's code, those of attributes too."""
+    """All global names in a function's code."""
     inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return frozenset(code.co_names).union(*map(_names, inner))
+    own = (each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    return frozenset(own).union(*map(_names, inner))
 
 
-def _cell(of: Callable[[Any], Any]) -> Callable[[types.CellType], types.CellType]:
-    def copied(cell: types.CellType) -> types.CellType:
-        """The variable itself, which may change; or one of its own for what is replaced."""
-        try:
-            value = cell.cell_contents
-        except ValueError:  # it has none yet
-            return cell
-        made = of(value)
-        return cell if made is value else types.CellType(made)
-
-    return copied
+def _replaced(cell: types.CellType, of: Callable[[Any], Any]) -> bool:
+    """Whether what a variable holds is replaced, in a cell of its own; other cells are shared, as they may change."""
+    try:
+        value = cell.cell_contents
+    except ValueError:  # it has none yet
+        return False
+    return is_helper(value) or of(value) is not value
 
 
 def _helper(fn: Callable[..., Any]) -> Callable[..., Any]:
