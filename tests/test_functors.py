@@ -296,7 +296,7 @@ def mark(p, v):
 def test_a_field_that_is_called_like_a_function(backend):
     p = fr.Problem(backend(fr.path(2)), marked=fr.vertex("int64"))
     fr.compute(p, fr.Frontier.all(p.graph), mark)
-    assert np.asarray(p.marked).tolist() == [1, 1]
+    assert p.marked.tolist() == [1, 1]
 
 
 def test_helpers_that_know_each_other(backend):
@@ -311,4 +311,4 @@ def test_helpers_that_know_each_other(backend):
 
     p = fr.Problem(backend(fr.path(3)), odd=fr.vertex("bool"))
     fr.compute(p, fr.Frontier.all(p.graph), fn)
-    assert np.asarray(p.odd).tolist() == [False, True, False]
+    assert p.odd.tolist() == [False, True, False]
