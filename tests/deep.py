@@ -52,6 +52,8 @@ DEEP = {
     r"layout::test_(figures|the_files|imports|every_cache)": "nobody: they look at the repository",
     r"cli::test_primitives_run": "cli::test_primitives_verified, on python; the primitives' tests",
     r"cli::test_primitives_verified.*cpu": "the same on python",
+    r"installed_packages::test_(?!primitives)": "installed_packages::test_primitives, and the registers' tests",
+    r"graph_layouts::test_(numbers_of_threads.*(rmat|3)|space)": "the same of a grid on two threads, in the plane",
     r"docstring_examples::test_example": "the tests of what they show",
     r"docs_blocks::test_blocks.docs/(?!quickstart|tutorials/bfs|functors)": "examples, and the tests of what they show",
     r"examples::test_example.cpu-(?!bfs|sssp|betweenness)": "the same on python",
