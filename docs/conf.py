@@ -26,6 +26,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "layers",
     "results",
 ]
 exclude_patterns = ["_build", "_ext", "gallery"]  # the pages of the gallery are made of these
