@@ -21,7 +21,7 @@ from frontier.memory import detection
 
 RUN = ("python", "pycon", "console", "sh")
 #: What is not run: directives of Sphinx, settings, and text that nothing is run to get.
-OTHER = ("text", "toml", "{eval-rst}", "{toctree}", "{include} ../CHANGELOG.md")
+OTHER = ("{layers}", "text", "toml", "{eval-rst}", "{toctree}", "{include} ../CHANGELOG.md")
 #: Tables and plots of measurements; tests/test_results_files.py reads the files.
 MEASURED = re.compile(r"\{results(-plot)?\} [\w-]+")
 #: Code for other tools, which stands beside ours in docs/coming-from.
