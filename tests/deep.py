@@ -200,7 +200,8 @@ SAMPLED = {
     r"(loops|sample|gather|scan|buckets|intersect|compute_reduce_set|registered_reductions|walks|schedules)::": 3,
     r"(divided\w*|grids|ranks\w*|rows_in_parts|sparse_offsets|partition\w*|row_filling|hold|batched_sources)::": 3,
     r"(sssp|bfs|pagerank|bc|cc|ranking|extreme_weights|memory|check|functors|races|refused_floats|examples)::": 3,
-    r"(communities|louvain|leiden|transitive_closure|label_propagation|color|minimum_spanning_forest)::": 2,
+    r"(communities|louvain|leiden|transitive_closure|label_propagation|color|minimum_spanning_forest)::": 3,
+    r"(residences|result_tables|io_roundtrip|io_formats|io_networkx|docs_blocks|results_files|claimed_searches)::": 2,
     r"(deferred|atomics|stale|compressed|balances|max_flow|enactor|who_to_follow|shortest_path|disk)::": 2,
     r"(io_packed|io_errors|cli|cli_clumsy|timeouts|record|explain)::": 2,
 }
