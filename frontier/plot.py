@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier import tables
+from frontier import registry, tables
 from frontier.charts import COLOUR, axes_for, degrees, distribution, finite
 from frontier.errors import GraphError
 from frontier.graph.moving import on_host
 from frontier.memory.arrays import to_host
-from frontier.primitives.layout import layout as laid_out
 from frontier.program.taking import graph_of
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ def layout(g: Graph, *, seed: int = 0, iterations: int = 30, dimensions: int = 2
     >>> fr.plot.layout(fr.karate()).shape
     (34, 2)
     """
+    laid_out = registry.primitives()["layout"].function
     return laid_out(g, seed=seed, iterations=iterations, dimensions=dimensions, weighted=weighted).position
 
 

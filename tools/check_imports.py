@@ -28,14 +28,14 @@ LAYERS = {
     "backends": (
         "backends backends.translation backends.python backends.cpu backends.cuda backends.ranks backends.devices"
     ),
-    "tools": "verify io datasets registry batched_sources clusters",
+    "tools": "verify io datasets registry batched_sources clusters plot",
     "operators": (
         "operators.shared operators.elementwise operators.advance operators.advance.cpu operators.advance.cuda "
         "operators.fields operators.gather operators.intersect operators.scan operators.buckets operators.order "
         "operators"
     ),
     "primitives": "primitives",
-    "commands": "plot graph500 nx_backend cli __main__",
+    "commands": "graph500 nx_backend cli __main__",
 }
 ORDER = [f"frontier.{room}" for rooms in LAYERS.values() for room in rooms.split()]
 

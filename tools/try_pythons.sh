@@ -11,16 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export FRONTIER_CACHE_DIR="$folder/cache" FRONTIER_QUIET=1
 
-# The interpreter of a version: the first that starts and says that it is this one.
-found() {
-    local each
-    for each in "python$1" "$HOME/.pyenv/versions/$1".*/bin/python "$HOME/.local/share/uv/python/cpython-$1".*/bin/python; do
-        if "$each" -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" 2>/dev/null; then
-            echo "$each"
-            return
-        fi
-    done
-}
+. tools/pythons.sh
 
 failed=
 for version in "${@:-3.12 3.13 3.14}"; do

@@ -15,18 +15,9 @@ export FRONTIER_CACHE_DIR="$folder/cache" FRONTIER_QUIET=1
 unset PYTHONPATH
 "${PYTHON:-.venv/bin/python}" -m build --outdir "$folder/dist" . >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 wheel=$(echo "$folder"/dist/*.whl)
+# shellcheck source=tools/pythons.sh
+. tools/pythons.sh
 cd "$folder"  # away from the checkout
-
-# The interpreter of a version: the first that starts and says that it is this one.
-found() {
-    local each
-    for each in "python$1" "$HOME/.pyenv/versions/$1".*/bin/python "$HOME/.local/share/uv/python/cpython-$1".*/bin/python; do
-        if "$each" -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" 2>/dev/null; then
-            echo "$each"
-            return
-        fi
-    done
-}
 
 # An empty environment in $folder/env with what pip is given, on a version of Python.
 environment() {
