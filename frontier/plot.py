@@ -83,7 +83,8 @@ def graph(
     Raises
     ------
     GraphError
-        If an array does not have one row for each vertex, sizes are negative, or both values and groups are given.
+        If an array does not have one row for each vertex, values or sizes are no numbers, sizes or ``edges`` are
+        negative, or both values and groups are given.
     BackendUnavailableError
         matplotlib is not installed.
 
@@ -94,6 +95,8 @@ def graph(
     """
     g = graph_of(g, "plot.graph")
     n = g.num_vertices
+    if edges < 0:
+        raise GraphError(f"edges={edges}: it must not be negative")
     if values is not None and groups is not None:
         raise GraphError("vertices are coloured by values or by groups, not by both")
     values, groups, sizes = (
@@ -122,6 +125,8 @@ def _column(name: str, given: Any, n: int) -> NDArray[Any] | None:
     found: NDArray[Any] = to_host(given)
     if found.shape != (n,):
         raise GraphError(f"{name} has shape {found.shape}, expected ({n},): one entry for each vertex")
+    if name != "groups" and found.dtype.kind not in "biuf":
+        raise GraphError(f"{name} must be numbers, not {found.dtype}; groups= takes names")
     return found
 
 

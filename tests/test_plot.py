@@ -163,6 +163,8 @@ def test_many_edges_are_sampled():
         ({"position": np.zeros((34, 1))}, r"position has shape \(34, 1\), expected \(34, 2\)"),
         ({"sizes": -np.ones(34)}, "sizes must be numbers that are not negative, and the least is -1"),
         ({"values": np.zeros(34), "groups": np.zeros(34)}, "by values or by groups, not by both"),
+        ({"values": ["a"] * 34}, "values must be numbers, not <U1; groups= takes names"),
+        ({"edges": -1}, "edges=-1: it must not be negative"),
     ],
 )
 def test_wrong_arrays(given, words):

@@ -346,7 +346,8 @@ def reweighted(graph: Graph, weights: Any) -> Graph:
             raise GraphError(given.no_column(weights, "edge", graph.edges))
         weights = graph.edges[weights]
     once = weights is not None and _length(weights) == graph.num_edges != graph.num_slots
-    length, what = (graph.num_edges, "edges") if once else (graph.num_slots, "edge slots")
+    both = "" if graph.directed else f", or {graph.num_edges} edges"
+    length, what = (graph.num_edges, "edges") if once else (graph.num_slots, f"edge slots{both}")
     array = None if weights is None else given.weights_of(weights, length, what, True, graph.placement.memory)
     if array is not None and once:
         array = _both_ways(graph, array)
