@@ -56,7 +56,11 @@ DEEP = {
     r"graph_layouts::test_(numbers_of_threads|space|what_is_no_grid|distances.*(long|large))":
         "graph_layouts::test_distances of a square",
     r"(result_tables|residences)::.*layout": "graph_layouts, and the same of other primitives",
-    r"louvain::test_node_weights.*leiden": "the same of louvain",
+    r"louvain::test_(node_weights|directed_modularity).*leiden": "the same of louvain",
+    r"(minimum_spanning_forest|scc)::test_any_graph.*cpu": "the same on python, and their other tests on cpu",
+    r"transitive_closure::test_special_graphs.*cpu": "the same on python, and test_many_graphs",
+    r"deferred::test_the_example": "the other tests of deferred",
+    r"looking_around::test_in_edges_of_compressed.*cpu": "looking_around::test_in_edges, compressed",
     r"communities::test_float_weights.*leiden|label_propagation::test_edges_by.*cpu-float64": "louvain, int64",
     r"docstring_examples::test_example": "the tests of what they show",
     r"docs_blocks::test_blocks.docs/(?!quickstart|tutorials/bfs|functors)": "examples, and the tests of what they show",
