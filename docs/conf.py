@@ -35,6 +35,18 @@ html_title = f"Frontier {release}"
 html_last_updated_fmt = "%-d %B %Y"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
+templates_path = ["_templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_copy_source = False  # the repository has it
 
 # Links to other projects need their inventories from the network, so they are made only if somebody asks for them.
