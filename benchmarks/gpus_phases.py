@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
-from frontier.backends.devices import fused, meeting_words, part, printer
+from frontier.distributed.devices import fused, meeting_words, part, printer
 from frontier.lowering.ir import expression
 from frontier.lowering.printer import indented
 from frontier.memory.arrays import to_host

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
-from frontier.backends.ranks import carriers
-from frontier.backends.ranks.communicators import Processes, world
+from frontier.distributed.transport import device_arrays
+from frontier.distributed.transport.communicators import Processes, world
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 
@@ -67,7 +67,7 @@ def _measured(
     comm: Processes, way: tuple[int, int], call: Callable[[fr.Graph], Any], g: fr.Graph, field: str, times: int
 ) -> tuple[float, Any]:
     """Seconds of the slowest rank, and the result as a whole."""
-    carriers.nccl.cache_clear()
+    device_arrays.nccl.cache_clear()
     for name, value in zip(("FRONTIER_RANKS_IN_KERNELS", "FRONTIER_RANKS_NCCL"), way, strict=True):
         os.environ[name] = str(value)
     found = call(g)

@@ -10,8 +10,8 @@ import importlib
 from typing import Any
 
 from frontier import checkout as checkout
-from frontier import launched as launched
-from frontier.forks import busy as _busy
+from frontier.system import launched as launched
+from frontier.system.forks import busy as _busy
 
 __version__ = "0.1.0"
 
@@ -31,7 +31,7 @@ _NAMES = {
     "frontier.graph.convert_tables": "from_arrow from_pandas from_polars to_arrow to_pandas to_polars",
     "frontier.program.enactor": "Enactor",
     "frontier.batched_sources": "BatchedSources",
-    "frontier.clusters": "Cluster cluster",
+    "frontier.distributed.clusters": "Cluster cluster",
     "frontier.errors": (
         "BackendUnavailableError DeviceLostError DeviceMemoryError FrontierError FrontierWarning "
         "FrontierMemoryError FunctorError GraphError NegativeCycleError NegativeWeightError NotConvergedError "
@@ -45,7 +45,7 @@ _NAMES = {
     "frontier.program.loop": "Loop Sequence",
     "frontier.memory.placement": "Placement",
     "frontier.functors.numbers": "hash random",
-    "frontier.partitions.partition": "Partition partition",
+    "frontier.distributed.partition.partition": "Partition partition",
     "frontier.program.order": "Order by",
     "frontier.program.problem": "Problem array edge pile scalar vertex",
     "frontier.results": "Result",

@@ -13,9 +13,13 @@ from frontier import (
 from frontier.batched_sources import (
     BatchedSources as BatchedSources,
 )
-from frontier.clusters import (
+from frontier.distributed.clusters import (
     Cluster as Cluster,
     cluster as cluster,
+)
+from frontier.distributed.partition.partition import (
+    Partition as Partition,
+    partition as partition,
 )
 from frontier.errors import (
     BackendUnavailableError as BackendUnavailableError,
@@ -156,10 +160,6 @@ from frontier.operators.shared.register import (
 from frontier.operators.shared.semirings import (
     relax as relax,
     semiring as semiring,
-)
-from frontier.partitions.partition import (
-    Partition as Partition,
-    partition as partition,
 )
 from frontier.primitives.articulation_points import (
     articulation_points as articulation_points,

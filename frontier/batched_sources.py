@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.footprint import footprint
+from frontier.backends.run.footprint import footprint
+from frontier.display.progress import Task
 from frontier.errors import FrontierError, GraphError
 from frontier.functors.functor import arguments
 from frontier.graph.copies import copies
@@ -25,7 +26,6 @@ from frontier.program.loop import Loop
 from frontier.program.problem import Problem, scalar, vertex
 from frontier.program.schedule import Schedule
 from frontier.program.step import captures_of, walk
-from frontier.progress import Task
 from frontier.registry import Plan
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import tables
+from frontier.display import tables
 from frontier.errors import FrontierError
 from frontier.memory.arrays import to_host
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier import registry, tables
+from frontier import registry
 from frontier.charts import COLOUR, axes_for, degrees, distribution, finite
+from frontier.display import tables
 from frontier.errors import GraphError
 from frontier.graph.moving import on_host
 from frontier.memory.arrays import to_host

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from frontier.graph.estimates import register_needs
-from frontier.plugins import import_all, import_installed
+from frontier.system.plugins import import_all, import_installed
 
 if TYPE_CHECKING:
     from frontier.graph.estimates import Needs
@@ -161,7 +161,7 @@ class PrimitiveEntry:
 
     def needs(self, g: Graph) -> Needs:
         """Return the memory, in addition to the graph, of a call with default arguments, if ``memory`` is given."""
-        from frontier.backends.footprint import footprint
+        from frontier.backends.run.footprint import footprint
 
         assert self.memory is not None
         plan = self.memory(g)

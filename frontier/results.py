@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from frontier import html, tables
+from frontier.display import html, tables
 from frontier.errors import FrontierError, GraphError
 from frontier.graph.labels import VertexNames
 from frontier.memory.arrays import to_host

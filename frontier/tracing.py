@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from frontier import html
-from frontier.atomic_write import replacing
-from frontier.forks import renewed
+from frontier.display import html
+from frontier.system.atomic_write import replacing
+from frontier.system.forks import renewed
 
 __all__ = [
     "RankTotal", "Row", "Trace", "acting_as", "active", "add", "add_compile", "add_lost", "add_ranks", "add_row",

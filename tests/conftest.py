@@ -29,13 +29,13 @@ from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
 from frontier.backends.cpu import code
+from frontier.distributed.partition import cuts
 from frontier.graph import copies
 from frontier.graph.packed import packed_ids
 from frontier.io import _parse, formats
 from frontier.memory import detection, placement
 from frontier.native import notice
 from frontier.operators.shared.reductions import REDUCTIONS
-from frontier.partitions import cuts
 from frontier.program import schedule
 
 # Compiling makes many objects that stay: looking for cycles among them as often as usual takes an eighth of all time.

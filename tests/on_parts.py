@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontier.backends.ranks import execution, members, mpi
+from frontier.distributed.ranks import execution
+from frontier.distributed.transport import mpi, threads
 
 __all__ = ["EXCLUDED", "MODULES", "disturbed", "reason"]
 
@@ -68,6 +69,6 @@ def disturbed(name: str, patch: pytest.MonkeyPatch) -> None:
         return call
 
     patch.setattr(execution, "_starts", starts)
-    patch.setattr(members.Threads, "meet", late(members.Threads.meet))
+    patch.setattr(threads.Threads, "meet", late(threads.Threads.meet))
     for name in ("gather", "blocks", "dealt", "shared"):
         patch.setattr(mpi.Mpi, name, late(getattr(mpi.Mpi, name)))

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontier.backends.cuda import launch, plain
-from frontier.backends.devices import fused, together
+from frontier.backends.cuda import launch, plain_kernels
+from frontier.distributed.devices import fused, together
 from frontier.memory import detection, mixed, pinned, spread
 
 
@@ -339,7 +339,7 @@ def simulated() -> Iterator[None]:
         patch.setattr(detection, "_ready", True)
         patch.setattr(detection, "cupy", lambda: module)
         patch.setattr(launch, "detection", there)
-        patch.setattr(plain, "detection", there)
+        patch.setattr(plain_kernels, "detection", there)
         patch.setattr(pinned, "mapped", lambda values, index: array(values))
         patch.setattr(pinned, "buffer", lambda size: (made := np.empty(size, np.uint8), made.ctypes.data))
         patch.setattr(mixed, "mixed", lambda values, *given: array(values))
@@ -350,6 +350,6 @@ def simulated() -> Iterator[None]:
         patch.setattr(together, "at_once", lambda memories: False)  # the current device is that of all threads here
         patch.setattr(fused, "_reach", lambda memories: True)
         patch.setattr(launch, "memory_at", lambda *given: wrapped(memory_at(*given)))
-        for each in (launch, plain):
+        for each in (launch, plain_kernels):
             patch.setattr(each, "address_of", lambda array: address_of(unwrapped(array)))
         yield

@@ -13,7 +13,7 @@ import strict_cupy
 from compare import host, ids, workers
 
 import frontier as fr
-from frontier.backends.cuda.runtime_words import EXAMINED
+from frontier.backends.cuda.compile.runtime_words import EXAMINED
 from frontier.lowering.frontier_state import PUSH_THREAD
 from frontier.lowering.ir import Counter
 from frontier.memory import detection
@@ -23,10 +23,10 @@ from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import append, element_at
-    from frontier.backends.cuda.collectives import first_in_warp
-    from frontier.backends.cuda.machine import any_lane
-    from frontier.backends.cuda.reductions import add_up
+    from frontier.backends.cuda.device.appends import append, element_at
+    from frontier.backends.cuda.device.collectives import first_in_warp
+    from frontier.backends.cuda.device.machine import any_lane
+    from frontier.backends.cuda.device.reductions import add_up
 
 LOWERED: list[str] = []
 

@@ -15,8 +15,8 @@ from strategies import random_graphs
 
 import frontier as fr
 from frontier import batched_sources
-from frontier.backends import workspace
-from frontier.backends.footprint import footprint
+from frontier.backends.run import workspace
+from frontier.backends.run.footprint import footprint
 from frontier.batched_sources import choose_sources, number_of_copies
 from frontier.graph.copies import copies, outline
 from frontier.memory.arrays import to_host

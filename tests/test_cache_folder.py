@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from frontier import leftovers
 from frontier.native import cache, folders
+from frontier.system import leftovers
 
 pytestmark = pytest.mark.skipif(not folders._WITHIN, reason="folders have descriptors on POSIX only")
 

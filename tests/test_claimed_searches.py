@@ -8,8 +8,8 @@ from test_claims import above, begin, plain, problem, stores_anyway, unclaimed
 from test_fused import SIMULATED, graphs, several  # noqa: F401 - a fixture
 
 import frontier as fr
-from frontier.backends.devices import claims, fused
-from frontier.backends.devices.touches import Touches
+from frontier.distributed.devices import claims, fused
+from frontier.distributed.devices.touches import Touches
 from frontier.lowering.ir import Phase, inside
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import frontier as fr
-from frontier.backends.devices.touches import Touches
+from frontier.distributed.devices.touches import Touches
 
 # ---- what changes together ---------------------------------------------------------------------------------
 

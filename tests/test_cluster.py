@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.clusters import agent
-from frontier.clusters.remote import RemoteArray, RemoteGraph
-from frontier.clusters.workers import devices
+from frontier.distributed.clusters import agent
+from frontier.distributed.clusters.remote import RemoteArray, RemoteGraph
+from frontier.distributed.clusters.workers import devices
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
@@ -190,7 +190,7 @@ def test_names_are_numbered_by_the_ranks_together(c):
 
 def test_a_program_runs_on_all_ranks(c):
     def depth(g, source):
-        from frontier.backends.ranks.communicators import world
+        from frontier.distributed.transport.communicators import world
 
         return world().rank, world().size, int(np.asarray(fr.bfs(g, source).level).max())
 
@@ -207,7 +207,7 @@ def test_a_program_runs_on_all_ranks(c):
 
 def test_ranks_keep_what_the_program_has(c):
     def kept():
-        from frontier.clusters import store
+        from frontier.distributed.clusters import store
 
         return sum(len(each._kept) for each in gc.get_objects() if type(each) is store.Store)
 
@@ -236,7 +236,7 @@ def test_errors_of_the_ranks_are_raised_here(c):
     g = c.run(fr.rmat, 8, 8, seed=1, placement="ranks")
 
     def of_one(g):
-        from frontier.backends.ranks.communicators import world
+        from frontier.distributed.transport.communicators import world
 
         fr.bfs(g, 0)
         if world().rank == 1:
@@ -427,7 +427,7 @@ def stuck():
 
 @of_dask
 def test_a_rank_that_takes_no_notice_of_ctrl_c_is_ended(client, monkeypatch):
-    monkeypatch.setattr("frontier.clusters.handle.GRACE", 1.0)
+    monkeypatch.setattr("frontier.distributed.clusters.handle.GRACE", 1.0)
     with fr.cluster(client) as c:
         with soon(os.kill, os.getpid(), signal.SIGINT), pytest.raises(KeyboardInterrupt):
             c.run(stuck)

@@ -17,7 +17,7 @@ from conftest import SIMULATED, Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier.backends import windows
+from frontier.backends.run import windows
 from frontier.graph.packed import BLOCK, PackedIds, packed_ids
 from frontier.memory.arrays import to_host
 

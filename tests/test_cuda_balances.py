@@ -10,7 +10,7 @@ import pytest
 from compare import equal, host, ids, workers
 
 import frontier as fr
-from frontier.backends.hubs import hub_ids, hub_number
+from frontier.backends.run.hubs import hub_ids, hub_number
 from frontier.operators.advance.cuda import degree_classes, twc
 from frontier.program.execution import run
 
@@ -262,7 +262,7 @@ def test_culling(cuda, balance):
 
 def test_a_cull_with_more_duplicates_than_room(cuda, monkeypatch):
     """Without its tests a cull takes what every edge accepts; the queue is then made of the stamps."""
-    from frontier.backends.cuda import collectives, machine
+    from frontier.backends.cuda.device import collectives, machine
 
     if not machine.SIMULATED:
         pytest.skip("duplicates can be had at will only in the simulator")

@@ -14,7 +14,7 @@ from compare import equal, host, workers
 from test_compiling import example, run
 
 import frontier as fr
-from frontier.backends import workspace
+from frontier.backends.run import workspace
 from frontier.lowering.frontier_state import SMALL
 from frontier.native.uninterrupted import apart
 

@@ -9,7 +9,7 @@ from conftest import COUNT, GPUS
 from test_fuzz_programs import _fuzz
 
 import frontier as fr
-from frontier.backends.devices.owners import kept_by_owners
+from frontier.distributed.devices.owners import kept_by_owners
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start

@@ -15,8 +15,8 @@ from test_fuzz_programs import _fuzz
 from test_ranks import Near, Paths, mpirun, processes
 
 import frontier as fr
-from frontier.backends.ranks.members import Threads
-from frontier.backends.ranks.parts import on_all
+from frontier.distributed.ranks.graphs import on_all
+from frontier.distributed.transport.threads import Threads
 from frontier.graph500.generator import generate
 from frontier.graph500.others import Others
 from frontier.graph500.run import benchmark, construct

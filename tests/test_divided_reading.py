@@ -13,7 +13,7 @@ from mpi import mpirun, processes
 from test_divided import same
 
 import frontier as fr
-from frontier.backends.ranks import building
+from frontier.distributed.ranks import building
 from frontier.io import files
 from frontier.memory import detection
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import SIMULATED, graphs, graphs_with_vertex
 
 import frontier as fr
-from frontier.backends import run as execution
+from frontier.backends.run import execution
 from frontier.program.execution import start
 
 counts = st.sampled_from(WORKERS)

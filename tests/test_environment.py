@@ -3,9 +3,9 @@
 import pytest
 
 import frontier as fr
-from frontier import environment
 from frontier.lowering.phases import checking
 from frontier.native import notice
+from frontier.system import environment
 
 
 @pytest.mark.parametrize("text", ["yes", "2", "-1", "abc"])

@@ -13,7 +13,7 @@ from conftest import Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier.backends import windows
+from frontier.backends.run import windows
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.limits import parsed

@@ -13,9 +13,9 @@ from test_far_edges import PROGRAM, RESULTS, nearest
 from test_spread import Cut
 
 import frontier as fr
-from frontier.backends import reading, windows
 from frontier.backends.cuda import disk_windows
-from frontier.backends.devices import choice, fused
+from frontier.backends.run import file_windows, windows
+from frontier.distributed.devices import choice, fused
 from frontier.memory import detection, spread
 from frontier.memory.arrays import to_host
 from frontier.memory.mixed import MixedMemory, owners_of
@@ -36,7 +36,7 @@ def several(request, monkeypatch):
     monkeypatch.setattr(windows, "SLOTS", 64 if SIMULATED else 256)
     monkeypatch.setattr(disk_windows, "SINGLE", 0)
     for name, value in (("PAGE", 32), ("GAP", 0), ("PIECE", 64), ("TOGETHER", 2)):
-        monkeypatch.setattr(reading, name, value)
+        monkeypatch.setattr(file_windows, name, value)
     if SIMULATED:
         with strict_cupy.simulated():
             yield GPUS  # of the double
@@ -278,7 +278,7 @@ def test_programs_for_one_of_all_gpus(several, monkeypatch):
     if several == "cuda:0,0":
         pytest.skip("there is one GPU only")
     g, divided, of = small(), [], choice.alone
-    monkeypatch.setattr("frontier.backends.devices.alone", lambda *given: divided.append(False) or of(*given))
+    monkeypatch.setattr("frontier.distributed.devices.alone", lambda *given: divided.append(False) or of(*given))
     cases = ("host", 1 << 26, False), ("host", 0, True), ("disk", 0, False)
     for residence, least, expected in cases[: 2 if SIMULATED else 3]:
         monkeypatch.setattr(choice, "FAR_LEAST", least)

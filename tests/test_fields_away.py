@@ -16,11 +16,12 @@ from test_fused import SIMULATED
 from test_on_rank import Same, on_threads
 
 import frontier as fr
-from frontier.backends.devices import on_rank
-from frontier.backends.ranks import away, communicators, reach, shown, there, values
-from frontier.backends.ranks.members import Threads
+from frontier.distributed.devices import on_rank
+from frontier.distributed.partition import cuts
+from frontier.distributed.ranks import deferred_fields, field_storage, mapped_memory, step_problem, visible_fields
+from frontier.distributed.transport import communicators
+from frontier.distributed.transport.threads import Threads
 from frontier.errors import DeviceMemoryError, GraphError
-from frontier.partitions import cuts
 from frontier.program.execution import start
 
 pytestmark = pytest.mark.gpu
@@ -32,11 +33,11 @@ HERE = threading.local()
 def ranks(request, monkeypatch):
     """Call a program on two ranks, whose fields of vertices stay in parts or are told to all."""
     monkeypatch.setenv("FRONTIER_RANKS_WHOLE", request.param)
-    monkeypatch.setattr(values, "LEAST", 0)
+    monkeypatch.setattr(field_storage, "LEAST", 0)
     monkeypatch.setattr(cuts, "WORDS_FROM", 0)
-    for module in (communicators, shown):
+    for module in (communicators, visible_fields):
         monkeypatch.setattr(module, "world", lambda: HERE.member)
-    monkeypatch.setattr(reach, "reach", lambda comm, index: Same(comm))
+    monkeypatch.setattr(mapped_memory, "reach", lambda comm, index: Same(comm))
 
     def run(program):
         def on_rank_(member):
@@ -257,7 +258,7 @@ def scan(p):
 @pytest.mark.parametrize("where", ["in kernels", "between steps"])
 def test_results_make_room_for_a_run(ranks, monkeypatch, where):
     """They go to the host on all ranks where one GPU has too little memory."""
-    kind, name = (on_rank.RankExecution, "make") if where == "in kernels" else (there.There, "of")
+    kind, name = (on_rank.RankExecution, "make") if where == "in kernels" else (step_problem.There, "of")
     step, field = (GROW, "value") if where == "in kernels" else (scan, "sum")
     left, made = threading.local(), getattr(kind, name)
 
@@ -287,7 +288,7 @@ def test_results_make_room_for_a_run(ranks, monkeypatch, where):
         assert np.array_equal(np.asarray(getattr(q, field)), getattr(known[0], field))
         assert np.array_equal(np.asarray(p.value), known[1].value)
 
-    monkeypatch.setattr(away, "_living", Own())
+    monkeypatch.setattr(deferred_fields, "_living", Own())
     ranks(program)
 
 
@@ -357,7 +358,7 @@ def test_many_elements_given_one_by_one(ranks):
         p = fr.Problem(g, value=fr.vertex("int64", 7), old=fr.vertex("int64", 1))
         for v in range(100):
             p.old[v] = v
-        assert len(p._shown.field(p.arrays["old"])._given) <= values.FEW
+        assert len(p._shown.field(p.arrays["old"])._given) <= field_storage.FEW
         GROW(p)
         assert np.asarray(p.value).tolist() == [8 + v % 5 for v in range(100)] + [9] * 28
 

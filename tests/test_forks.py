@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from processes import environment
 
-from frontier import forks
+from frontier.system import forks
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked processes")
 

@@ -16,8 +16,8 @@ from strategies import random_graphs
 from test_far_edges import PROGRAM, RESULTS, star
 
 import frontier as fr
-from frontier.backends import reading, windows
 from frontier.backends.cuda import disk_windows
+from frontier.backends.run import file_windows, windows
 from frontier.io import stored
 from frontier.memory import checksums, detection
 from frontier.memory.arrays import to_host
@@ -33,16 +33,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(windows, "SLOTS", 16 if SIMULATED else 256)
     monkeypatch.setattr(windows, "ALIGNED", 8)
     for name, value in (("ALIGNED", 8), ("PAGE", 32), ("GAP", 0), ("PIECE", 64), ("TOGETHER", 2)):
-        monkeypatch.setattr(reading, name, value)
+        monkeypatch.setattr(file_windows, name, value)
     monkeypatch.setattr(disk_windows, "SINGLE", 0)
-    begin = reading.Ring.begin
+    begin = file_windows.Ring.begin
 
-    def poisoned(self: reading.Ring, number: int, parts: list[reading.Part]) -> dict[str, int]:
-        for buffer, _ in self._sets[number % reading.AHEAD].values():
+    def poisoned(self: file_windows.Ring, number: int, parts: list[file_windows.Part]) -> dict[str, int]:
+        for buffer, _ in self._sets[number % file_windows.AHEAD].values():
             buffer.fill(0xFF)
         return begin(self, number, parts)
 
-    monkeypatch.setattr(reading.Ring, "begin", poisoned)
+    monkeypatch.setattr(file_windows.Ring, "begin", poisoned)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_gathers(there: Callable[[fr.Graph], fr.Graph]) -> None:
 @pytest.mark.parametrize("way", ["windows", "pages"])
 def test_damage(cuda: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """Of windows that are read whole checksums are compared; of single lists, whether their ids are of vertices."""
-    for module, name, value in ((checksums, "BLOCK", 64), (stored, "AT_ONCE", 0), (reading, "GAP", 0)):
+    for module, name, value in ((checksums, "BLOCK", 64), (stored, "AT_ONCE", 0), (file_windows, "GAP", 0)):
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(disk_windows, "SINGLE", -(1 << 20) if way == "pages" else 1 << 20)
     g = fr.path(60)
@@ -338,11 +338,11 @@ def test_no_pinned_memory_left(there: Callable[[fr.Graph], fr.Graph], monkeypatc
 
 
 def test_pages_of_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PAGE", 10)
-    monkeypatch.setattr(reading, "GAP", 10)
+    monkeypatch.setattr(file_windows, "PAGE", 10)
+    monkeypatch.setattr(file_windows, "GAP", 10)
     starts = np.array([3, 8, 12, 25, 47, 90, 91])
     stops = np.array([5, 8, 31, 26, 48, 95, 120])
-    equal(reading.merged_pages(starts, stops), [[0, 50], [90, 120]])
-    monkeypatch.setattr(reading, "GAP", 0)
-    equal(reading.merged_pages(starts[[0, 3, 4]], stops[[0, 3, 4]]), [[0, 10], [20, 30], [40, 50]])
-    equal(reading.merged_pages(starts[1:2], stops[1:2]), np.empty((0, 2)))
+    equal(file_windows.merged_pages(starts, stops), [[0, 50], [90, 120]])
+    monkeypatch.setattr(file_windows, "GAP", 0)
+    equal(file_windows.merged_pages(starts[[0, 3, 4]], stops[[0, 3, 4]]), [[0, 10], [20, 30], [40, 50]])
+    equal(file_windows.merged_pages(starts[1:2], stops[1:2]), np.empty((0, 2)))

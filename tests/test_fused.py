@@ -17,10 +17,11 @@ import strict_cupy
 from conftest import COUNT, GPUS
 
 import frontier as fr
-from frontier.backends import workspace
-from frontier.backends.cuda import launch, simulator
-from frontier.backends.cuda.simulator_threads import me
-from frontier.backends.devices import fused, part, spreading
+from frontier.backends.cuda import launch
+from frontier.backends.cuda.simulator import operations
+from frontier.backends.cuda.simulator.threads import me
+from frontier.backends.run import workspace
+from frontier.distributed.devices import fused, part, spreading
 from frontier.errors import DeviceLostError, DeviceMemoryError, FunctorError, NotConvergedError
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
@@ -489,7 +490,7 @@ def test_a_gpu_that_does_not_come(several, monkeypatch):
     """The others wait for some time, and say so."""
     if not SIMULATED:
         pytest.skip("a kernel that is not launched would take ten seconds")
-    monkeypatch.setattr("frontier.backends.devices.meeting.PATIENCE", 10**9)
+    monkeypatch.setattr("frontier.distributed.devices.meeting.PATIENCE", 10**9)
     monkeypatch.setattr(part.Part, "simulate", _all_but_the_last(part.Part.simulate))
     p = given(graphs()[0].to(several))
     with pytest.raises(DeviceLostError, match="wait"):
@@ -500,13 +501,13 @@ def test_patience_is_for_other_gpus(several, monkeypatch):
     """It begins when all blocks of a GPU have ended the phase: one of them may take as long as it likes."""
     if not SIMULATED:
         pytest.skip("the simulator says which block is where")
-    meeting = importlib.import_module("frontier.backends.devices.meeting")
+    meeting = importlib.import_module("frontier.distributed.devices.meeting")
     arrived, asked, arrive = Counter(), [], meeting.release_add
 
     def late(C, at, value):
-        if simulator.block_index() > 0:
+        if operations.block_index() > 0:
             for _ in range(50):  # others go on
-                simulator.load_acquire(C, at)
+                operations.load_acquire(C, at)
         arrived[me().block.grid] += 1
         arrive(C, at, value)
 

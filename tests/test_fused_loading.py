@@ -11,7 +11,7 @@ from conftest import COUNT, GPUS
 from test_fused import NAMES, SIMULATED, graphs
 
 import frontier as fr
-from frontier.backends.devices import compaction, fused, loading, part, replicas
+from frontier.distributed.devices import compaction, fused, loading, part, replicas
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.gpu import gpu

@@ -187,7 +187,7 @@ def test_lists_of_every_length(backend: Backend, values: str, count: int) -> Non
 @pytest.mark.parametrize("values", ["different", "one twice", "free slots"])
 def test_tables_that_have_no_room(cuda: Backend, values: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The values are divided into classes."""
-    monkeypatch.setattr("frontier.backends.tables.MOST", 64)
+    monkeypatch.setattr("frontier.backends.run.worker_tables.MOST", 64)
     g, votes, modes = lists(values, (40, 300, 1500, 0, 5))
     with workers(2):
         equal(modes_of(cuda(g), votes), modes)

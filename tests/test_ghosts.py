@@ -7,7 +7,7 @@ import pytest
 from test_ranks import mpirun, processes
 
 import frontier as fr
-from frontier.backends.ranks import ghosts
+from frontier.distributed.ranks import halo
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
@@ -119,7 +119,7 @@ def same(found, expected, own=slice(None)):
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", STEPS)
 def test_edges_of_others_are_looked_at(place, directed, name, monkeypatch):
-    monkeypatch.setattr(ghosts, "PIECE", 50)
+    monkeypatch.setattr(halo, "PIECE", 50)
     same(left(graph(directed, place), STEPS[name]), left(graph(directed), STEPS[name]))
 
 
@@ -134,8 +134,8 @@ def test_lists_stay_with_the_graph():
         p = fr.Problem(g, corner=fr.vertex("int64"))
         calls = []
         with pytest.MonkeyPatch.context() as patch:
-            bring = ghosts._Ghosts._bring
-            patch.setattr(ghosts._Ghosts, "_bring", lambda *given: (calls.append(1), bring(*given)))  # noqa: B023
+            bring = halo._Ghosts._bring
+            patch.setattr(halo._Ghosts, "_bring", lambda *given: (calls.append(1), bring(*given)))  # noqa: B023
             fr.Intersect(closes, over="edges")(p)
         sent.append(len(calls))
     assert sent[0] > 0
@@ -145,7 +145,7 @@ def test_lists_stay_with_the_graph():
 @pytest.mark.parametrize("steps", ["triangles", "gathered"])
 def test_what_does_not_fit_is_said_before_it_is_fetched(steps, monkeypatch):
     g = fr.rmat(6, 5, seed=5, weights=(1, 9), placement="ranks:3")
-    monkeypatch.setattr(ghosts.limits, "free", lambda: (9000, ""))
+    monkeypatch.setattr(halo.limits, "free", lambda: (9000, ""))
     if steps == "gathered":
         steps = "in-edges"
     with pytest.raises(MemoryError, match=r"which rank \d of 3 needs of others: at least [\d,]+ bytes are needed"):

@@ -13,7 +13,7 @@ from compare import primitives_agree
 from mpi import mpirun, processes
 
 import frontier as fr
-from frontier.backends.ranks import choosing
+from frontier.distributed.ranks import local_backend
 from frontier.memory import detection, sparse
 from frontier.memory.gpu import GpuMemory
 from frontier.memory.placement import backend_named
@@ -260,17 +260,17 @@ class Comm:
     ],
 )
 def test_processes_choose_gpus_if_each_has_its_own(devices, name):
-    assert choosing.chosen(Comm(devices)) is backend_named(name)
+    assert local_backend.chosen(Comm(devices)) is backend_named(name)
 
 
 def test_processors_are_taken_by_name_where_there_are_gpus():
-    assert choosing.inner_of("cpu", Comm(["c 0", "c 1"])).name == "cpu"
+    assert local_backend.inner_of("cpu", Comm(["c 0", "c 1"])).name == "cpu"
 
 
 def test_processes_of_a_host_take_turns_at_its_gpus(monkeypatch):
     monkeypatch.setattr(detection, "_ready", True)
     monkeypatch.setattr(detection, "cupy", lambda: strict_cupy.module)
-    found = [choosing.inner_of("cuda", Comm([""], local)).name for local in range(3)]
+    found = [local_backend.inner_of("cuda", Comm([""], local)).name for local in range(3)]
     assert found == ["cuda", "cuda:1", "cuda"]
     properties = lambda index: {"uuid": bytes([index])}  # noqa: E731
     monkeypatch.setattr(strict_cupy.module.cuda.runtime, "getDeviceProperties", properties)
@@ -281,15 +281,15 @@ def test_processes_of_a_host_take_turns_at_its_gpus(monkeypatch):
 
 
 def test_what_gpus_refuse_is_left_to_processors(monkeypatch):
-    monkeypatch.setattr(choosing, "chosen", lambda comm: backend_named("cuda"))
+    monkeypatch.setattr(local_backend, "chosen", lambda comm: backend_named("cuda"))
     monkeypatch.setattr(detection, "_ready", True)
     monkeypatch.setattr(detection, "cupy", lambda: strict_cupy.module)
     step, exact = fr.Filter(raises, over="vertices"), fr.Schedule(deterministic=True)
-    assert choosing.inner_for("", Comm(["a 0"]), step, fr.Schedule().resolved()).name == "cuda"
-    assert choosing.inner_for("", Comm(["a 0"]), step, exact.resolved()).name == "cpu"
+    assert local_backend.inner_for("", Comm(["a 0"]), step, fr.Schedule().resolved()).name == "cuda"
+    assert local_backend.inner_for("", Comm(["a 0"]), step, exact.resolved()).name == "cpu"
     own = fr.Filter(raises, over="vertices", schedule=exact)
-    assert choosing.inner_for("", Comm(["a 0"]), own, fr.Schedule().resolved()).name == "cpu"
-    assert choosing.inner_for("cuda", Comm(["a 0"]), step, exact.resolved()).name == "cuda"
+    assert local_backend.inner_for("", Comm(["a 0"]), own, fr.Schedule().resolved()).name == "cpu"
+    assert local_backend.inner_for("cuda", Comm(["a 0"]), step, exact.resolved()).name == "cuda"
 
 
 @gpu
@@ -342,8 +342,8 @@ def test_one_rank_without_room_ends_all(tmp_path):
 TWO = """
 import os, signal, time
 import numpy as np, frontier as fr
-from frontier.backends.ranks import carriers
-from frontier.backends.ranks.communicators import world
+from frontier.distributed.transport import device_arrays
+from frontier.distributed.transport.communicators import world
 from frontier.memory import detection
 if len(detection.every()) < 2:
     print("one GPU", flush=True)

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from mpi import mpirun, processes
 
-from frontier.backends.ranks import carriers
+from frontier.distributed.partition import cuts
+from frontier.distributed.transport import device_arrays
 from frontier.errors import FrontierError
-from frontier.partitions import cuts
 
 #: What each process begins with: ``runs`` are those that have begun, ``whole`` and ``there`` the same graph.
 BEGIN = """
 import os, signal, sys, threading, time
 import numpy as np, frontier as fr
-from frontier.backends.devices import on_rank
-from frontier.backends.ranks.communicators import world
+from frontier.distributed.devices import on_rank
+from frontier.distributed.transport.communicators import world
 from frontier.memory import detection
 if len(detection.every()) < 2:
     print("one GPU", flush=True)
@@ -222,10 +222,10 @@ print("right", flush=True)
 def test_it_is_wanted_or_not(monkeypatch):
     for text, wanted in (("", True), ("1", True), (" 0 ", False)):
         monkeypatch.setenv("FRONTIER_RANKS_IN_KERNELS", text)
-        assert carriers.in_kernels() is wanted
+        assert device_arrays.in_kernels() is wanted
     monkeypatch.setenv("FRONTIER_RANKS_IN_KERNELS", "yes")
     with pytest.raises(FrontierError, match="FRONTIER_RANKS_IN_KERNELS='yes': 1 to let"):
-        carriers.in_kernels()
+        device_arrays.in_kernels()
 
 
 def test_ranks_own_whole_words_of_bitmaps():

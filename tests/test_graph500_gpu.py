@@ -13,8 +13,8 @@ import strict_cupy
 from conftest import COUNT, GPUS
 
 import frontier as fr
-from frontier.backends.devices import building, choice, spreading
 from frontier.cli import main
+from frontier.distributed.devices import building, choice, spreading
 from frontier.errors import VerificationError
 from frontier.graph500 import run
 from frontier.graph500.generator import generate

@@ -13,10 +13,10 @@ from test_fuzz_programs import _fuzz
 from test_ranks import Paths
 
 import frontier as fr
-from frontier.backends.ranks import execution
-from frontier.backends.ranks.grid import COLUMN, ROW, Grid, rows_of
-from frontier.backends.ranks.in_blocks import runs_in_blocks
-from frontier.backends.ranks.rounds import Rounds
+from frontier.distributed.ranks import execution
+from frontier.distributed.ranks.grid import COLUMN, ROW, Grid, rows_of
+from frontier.distributed.ranks.grid_steps import runs_in_blocks
+from frontier.distributed.transport.rounds import Rounds
 from frontier.memory import detection
 
 SHAPES = ("ranks:4,2d", "ranks:6,2x3", "ranks:6,3x2,python", "ranks:3,3x1")

@@ -17,8 +17,8 @@ from compare import equal, ids, workers
 from strict_cupy import module
 
 import frontier as fr
-from frontier.backends import run
-from frontier.backends.interrupts import deferred
+from frontier.backends.run import execution
+from frontier.backends.run.interrupts import deferred
 from frontier.memory import detection
 from frontier.memory.gpu import gpu
 from frontier.memory.host import HOST
@@ -143,7 +143,7 @@ def test_a_loop_is_called_once(compiled: Any, monkeypatch: pytest.MonkeyPatch) -
     made = type(start(loop(), problem(g)))
     call = made._call
     monkeypatch.setattr(made, "_call", lambda self: calls.append(self) or call(self))
-    monkeypatch.setattr(run, "NANOSECONDS", 10**12)  # the simulator may take longer than a call's usual time
+    monkeypatch.setattr(execution, "NANOSECONDS", 10**12)  # the simulator may take longer than a call's usual time
     equal(fr.bfs(g, 0).level, range(20))
     assert len(calls) == 1
 

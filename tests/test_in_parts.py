@@ -12,7 +12,7 @@ pytestmark = [processes, pytest.mark.skipif(detection.simulated(), reason="no ke
 HEAD = """
 import copy, operator, os, pickle, sys
 import numpy as np, frontier as fr
-from frontier.backends.ranks import values
+from frontier.distributed.ranks import field_storage
 from mpi4py import MPI
 values.LEAST = 0                    # short fields begin with own elements alone, too
 rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size

@@ -129,8 +129,8 @@ FILES = """
     import os, pickle, sys, time
     from pathlib import Path
     import numpy as np
-    from frontier.backends.ranks.communicators import Processes
-    from frontier.backends.ranks.transports import register_transport
+    from frontier.distributed.transport.communicators import Processes
+    from frontier.distributed.transport.table import register_transport
 
     class Files(Processes):
         def __init__(self):
@@ -211,28 +211,28 @@ def test_a_transport_that_cannot_be_used(tmp_path):
 
 
 def test_launchers_choose_the_transport(monkeypatch):
-    from frontier.backends.ranks import transports
+    from frontier.distributed.transport import table
 
     monkeypatch.delenv("FRONTIER_RANKS_TRANSPORT", raising=False)
-    monkeypatch.setattr(transports, "import_installed", lambda kind: None)
-    monkeypatch.setattr(transports, "_transports", dict(transports._transports))
+    monkeypatch.setattr(table, "import_installed", lambda kind: None)
+    monkeypatch.setattr(table, "_transports", dict(table._transports))
     launcher = ("TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
     for name in launcher:
         monkeypatch.delenv(name, raising=False)
     for name in launcher:
-        assert transports.transport().name == "mpi"
+        assert table.transport().name == "mpi"
         monkeypatch.setenv(name, "0")
-    assert transports.transport().name == "torchrun"
-    transports.register_transport("own", lambda: None, launcher=["OWN_RANK"])
-    assert transports.transport().name == "torchrun"
+    assert table.transport().name == "torchrun"
+    table.register_transport("own", lambda: None, launcher=["OWN_RANK"])
+    assert table.transport().name == "torchrun"
     monkeypatch.setenv("OWN_RANK", "0")
-    assert transports.transport().name == "own"
+    assert table.transport().name == "own"
     monkeypatch.setenv("FRONTIER_RANKS_TRANSPORT", "mpi")
-    assert transports.transport().name == "mpi"
+    assert table.transport().name == "mpi"
 
 
 def test_names_of_transports_are_checked():
-    from frontier.backends.ranks.transports import register_transport
+    from frontier.distributed.transport.table import register_transport
 
     with pytest.raises(fr.FrontierError, match="cannot be called 'a b'"):
         register_transport("a b", lambda: None)

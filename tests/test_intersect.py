@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import frontiers, graphs
 
 import frontier as fr
-from frontier.backends.field_copies import words_of
+from frontier.backends.run.field_copies import words_of
 
 counts = st.sampled_from(WORKERS)
 

@@ -9,7 +9,7 @@ import pytest
 from test_divided import same
 
 import frontier as fr
-from frontier.backends.ranks import building
+from frontier.distributed.ranks import building
 from frontier.io import files, parquet
 from frontier.memory import detection
 

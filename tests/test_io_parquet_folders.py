@@ -11,7 +11,7 @@ import pytest
 from test_divided import same
 
 import frontier as fr
-from frontier.backends.ranks import building
+from frontier.distributed.ranks import building
 from frontier.io import parquet, parquet_folders
 
 arrow = pytest.importorskip("pyarrow", reason="no PyArrow: pip install .[tables]")

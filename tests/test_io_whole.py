@@ -19,8 +19,8 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier.atomic_write import replacing
 from frontier.cli import main
+from frontier.system.atomic_write import replacing
 
 SUFFIXES = ["mtx", "wel", "csv", "gr", "graph", "npz", "wel.gz", "npz.gz"]
 

@@ -16,7 +16,7 @@ from numba.core.errors import NumbaError
 from processes import ROOT, environment
 
 from frontier.backends.cpu.translate import translated
-from frontier.backends.translation.texts import Written
+from frontier.compile.translation.texts import Written
 from frontier.lowering.kernels import digest, parameters
 from frontier.native import machine_code as _machine_code
 from frontier.native.machine_code import OPTIONS
@@ -70,7 +70,7 @@ import numpy as np
 from kernels_of_test import making
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
-from frontier.backends.translation.texts import gives, phase
+from frontier.compile.translation.texts import gives, phase
 int64_at = POINTERS["int64"]
 made = phase(making(doubled={doubled}), "made")
 

@@ -160,7 +160,7 @@ def test_imports_go_one_way() -> None:
         ("primitives/bfs.py", "from operators import Advance"),
         ("frontier/graph/graph.py", "if TYPE_CHECKING:\n    from frontier.program.problem import Problem"),
         ("frontier/lowering/phases.py", "from frontier.backends import run"),
-        ("frontier/backends/run.py", "from frontier.backends.cuda.launch import kernel"),
+        ("frontier/backends/run/execution.py", "from frontier.backends.cuda.launch import kernel"),
         ("frontier/new.py", ""),
     ],
 )

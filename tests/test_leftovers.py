@@ -12,9 +12,9 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import leftovers
-from frontier.atomic_write import replacing
 from frontier.io._folders import replacing_folder
+from frontier.system import leftovers
+from frontier.system.atomic_write import replacing
 
 pytestmark = pytest.mark.skipif(leftovers.fcntl is None, reason="locks are there on POSIX only")
 
@@ -81,7 +81,7 @@ def test_deleted_before_it_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyP
             leftovers.sweep(str(tmp_path))
         return ask(handle, path)
 
-    monkeypatch.setattr("frontier.atomic_write.is_mine", first_deleted)
+    monkeypatch.setattr("frontier.system.atomic_write.is_mine", first_deleted)
     fr.write(fr.path(3), tmp_path / "g.el")
     assert len(asked) == 2
     assert fr.read(tmp_path / "g.el", directed=False).num_edges == 2

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.backends.cuda import compiler, environment, launch, linker
+from frontier.backends.cuda import compiler, launch
+from frontier.backends.cuda.compile import environment, linker
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.lowering.loops import lower
 from frontier.memory import detection, nvidia
@@ -282,7 +283,7 @@ def file_of(module: str) -> Path | None:
 def test_no_source_is_forgotten() -> None:
     """What the text of kernels imports, and all that this imports, is part of the name."""
     waiting = {line.split()[1] for line in compiler.text(program()).splitlines() if line.startswith("from frontier")}
-    waiting.add("frontier.backends.copies")  # makes of functors what is compiled
+    waiting.add("frontier.compile.functors.copies")  # makes of functors what is compiled
     known, seen = set(environment.sources()), set[str]()
     while waiting:
         name = waiting.pop()
@@ -291,5 +292,5 @@ def test_no_source_is_forgotten() -> None:
         if file is not None:
             assert file in known, f"{name} is missing"
             waiting |= {*imported_by(file)} if file.name != "__init__.py" else set()  # that starts executions
-    wanted = {"frontier.backends.cuda.numba_compat", "frontier.backends.elements", "frontier.functors.numbers"}
+    wanted = {"frontier.backends.cuda.compile.numba_compat", "frontier.compile.elements", "frontier.functors.numbers"}
     assert wanted <= seen

@@ -15,8 +15,8 @@ from conftest import Backend
 import frontier as fr
 from frontier import Placement, batched_sources, registry
 from frontier.backends import Backend as Computing
-from frontier.backends import workspace
-from frontier.backends.workspace import Workspace
+from frontier.backends.run import workspace
+from frontier.backends.run.workspace import Workspace
 from frontier.memory import kept
 from frontier.memory.arrays import to_host
 from frontier.memory.gpu import gpu

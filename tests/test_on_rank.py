@@ -19,16 +19,24 @@ import test_fused
 from test_fused import SIMULATED, given, graphs, grow, outcome, picky, spread
 
 import frontier as fr
-from frontier.backends.devices.on_rank import RankExecution
-from frontier.backends.devices.part import Part
-from frontier.backends.devices.touches import OneKernelError
-from frontier.backends.ranks import RanksBackend, alike, execution, group, reach, shown, values
-from frontier.backends.ranks.copies import Copies
-from frontier.backends.ranks.execution import Part as UsualPart
-from frontier.backends.ranks.members import Threads
+from frontier.distributed.devices.on_rank import RankExecution
+from frontier.distributed.devices.part import Part
+from frontier.distributed.devices.touches import OneKernelError
+from frontier.distributed.partition import cuts
+from frontier.distributed.ranks import (
+    RanksBackend,
+    agreement,
+    execution,
+    field_storage,
+    group,
+    mapped_memory,
+    visible_fields,
+)
+from frontier.distributed.ranks.execution import Part as UsualPart
+from frontier.distributed.ranks.graph_copies import Copies
+from frontier.distributed.transport.threads import Threads
 from frontier.errors import DeviceMemoryError, FunctorError, GraphError, NotConvergedError
 from frontier.memory import detection, exported
-from frontier.partitions import cuts
 from frontier.program.schedule import Schedule
 from frontier.program.step import captures_of
 
@@ -175,11 +183,11 @@ def look(p, src, dst):
 def test_fields_in_parts(several, monkeypatch, longest):
     """Kernels and runs between steps go on from what either has left in parts, or has told all ranks."""
     monkeypatch.setenv("FRONTIER_RANKS_WHOLE", longest)
-    monkeypatch.setattr(values, "LEAST", 0)
+    monkeypatch.setattr(field_storage, "LEAST", 0)
     here, size = threading.local(), int(several[6])
 
     def fields(self):
-        made = object.__new__(shown.Shown)
+        made = object.__new__(visible_fields.Shown)
         made._comm, made._made = here.member, {}
         return made
 
@@ -216,7 +224,7 @@ def test_fields_in_parts(several, monkeypatch, longest):
         p = made(there)
         for number, (step, kernels) in enumerate(steps):
             captures_of(step)
-            alike.check_alike(member.gather(alike.description(step, p, None)))
+            agreement.check_alike(member.gather(agreement.description(step, p, None)))
             schedule = Schedule().resolved()
             if kernels:
                 run = RankExecution(step, p, None, schedule, member, inner, Same(member))
@@ -395,7 +403,7 @@ def test_a_rank_that_cannot_map_memory(monkeypatch):
         return SimpleNamespace(start=0)
 
     def told(member):
-        made = object.__new__(reach.Mapped)
+        made = object.__new__(mapped_memory.Mapped)
         made._comm, made._index, made._given, made._known = member, member.rank, set(), {}
         made._exports = SimpleNamespace(place=lambda at: (0, at), sizes=lambda: {0: 512}, descriptor=lambda number: 3)
         made._descriptors = SimpleNamespace(shared=lambda given, counts: [[3]] * len(counts))
@@ -404,7 +412,7 @@ def test_a_rank_that_cannot_map_memory(monkeypatch):
         except GraphError as error:
             raised.append(str(error))
 
-    monkeypatch.setattr(reach, "Imported", imported)
+    monkeypatch.setattr(mapped_memory, "Imported", imported)
     on_threads(told, members)
     assert raised == ["no mapping"] * 2
 
@@ -416,6 +424,6 @@ def test_ranks_are_to_use_kernels_alike(monkeypatch):
     made = []
     for text in ("1", "0"):
         monkeypatch.setenv("FRONTIER_RANKS_IN_KERNELS", text)
-        made.append(alike.way(step, Schedule().resolved(), inner, 1))
+        made.append(agreement.way(step, Schedule().resolved(), inner, 1))
     with pytest.raises(GraphError, match="rank 1 has not the same FRONTIER_RANKS_IN_KERNELS as rank 0"):
-        alike.check_alike(made)
+        agreement.check_alike(made)

@@ -10,7 +10,7 @@ from test_fused import SIMULATED
 from test_on_rank import LEFT
 
 import frontier as fr
-from frontier.backends.devices.on_rank import RankExecution
+from frontier.distributed.devices.on_rank import RankExecution
 
 pytestmark = pytest.mark.gpu
 

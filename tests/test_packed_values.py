@@ -13,9 +13,9 @@ import strict_cupy
 from conftest import COUNT, GPUS
 
 import frontier as fr
-from frontier.backends.codes import BLOCK
-from frontier.backends.devices import packing_phases, phases, program
-from frontier.backends.devices.spreading import starts_of
+from frontier.compile.codes import BLOCK
+from frontier.distributed.devices import packing_phases, phases, program
+from frontier.distributed.devices.spreading import starts_of
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 

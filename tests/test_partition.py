@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier.partitions.cuts import most_square
+from frontier.distributed.partition.cuts import most_square
 
 PARTS = st.integers(1, 20)
 METHODS = ("edges", "vertices", "hubs", "2d")

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier.partitions.dcsc import DCSC
-from frontier.partitions.projection import Machine, projected
+from frontier.distributed.partition.dcsc import DCSC
+from frontier.distributed.partition.projection import Machine, projected
 
 # -- doubly compressed sparse columns ----------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 import frontier as fr
-from frontier import progress
-from frontier.progress import Task
+from frontier.display import progress
+from frontier.display.progress import Task
 
 
 class Terminal(io.StringIO):

@@ -14,7 +14,7 @@ from strategies import graphs_with_vertex
 from test_fuzz_programs import _fuzz
 
 import frontier as fr
-from frontier.backends.ranks import execution
+from frontier.distributed.ranks import execution
 from frontier.memory import detection
 from frontier.program.execution import start
 
@@ -228,7 +228,8 @@ def test_doctor_reports_once_for_a_host(tmp_path):
 def test_one_process_says_what_is_wrong_on_all(words, status, said, tmp_path):
     made = mpirun(2, tmp_path, f"""
         import sys
-        from frontier.backends.ranks import communicators, mpi
+        from frontier.distributed.transport import communicators
+        from frontier.distributed.transport import mpi
         from frontier.cli import main
         communicators.PAUSE = mpi.PAUSE = 20  # however slow rank 0 is
         sys.exit(main({words.split()}))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.backends.ranks import execution
-from frontier.backends.ranks.members import Threads
+from frontier.distributed.ranks import execution
+from frontier.distributed.transport.threads import Threads
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontier.backends.ranks import counting
-from frontier.backends.ranks.counting import Counts, offsets_of
-from frontier.backends.ranks.members import Threads
-from frontier.backends.ranks.parts import on_all
-from frontier.partitions.cuts import PER_VERTEX, at_equal_weights, of_ranks
+from frontier.distributed.partition.cuts import PER_VERTEX, at_equal_weights, of_ranks
+from frontier.distributed.ranks import degree_counts
+from frontier.distributed.ranks.degree_counts import Counts, offsets_of
+from frontier.distributed.ranks.graphs import on_all
+from frontier.distributed.transport.threads import Threads
 
 
 def counted(pieces, n, size, dtype=np.int32):
@@ -53,9 +53,9 @@ def check(pieces, n, size, **more):
 @settings(max_examples=80, deadline=None)
 def test_cuts_degrees_and_offsets_are_those_of_all(size, n, bits, least, seed, dtype):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "BITS", bits)
-        patch.setattr(counting, "_BLOCK", 1 << bits)
-        patch.setattr(counting, "_LEAST", least)
+        patch.setattr(degree_counts, "BITS", bits)
+        patch.setattr(degree_counts, "_BLOCK", 1 << bits)
+        patch.setattr(degree_counts, "_LEAST", least)
         draw = np.random.default_rng(seed)
         pieces = [(n * draw.random(draw.integers(0, 200)) ** 3).astype(dtype) for _ in range(3 if n else 0)]
         check(pieces, n, size, dtype=dtype)

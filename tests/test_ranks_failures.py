@@ -16,8 +16,8 @@ import pytest
 from mpi import MPIRUN, begun, environment, mpich, mpirun, processes
 
 import frontier as fr
-from frontier.backends.ranks import execution, group
-from frontier.backends.ranks.members import Member
+from frontier.distributed.ranks import execution, group
+from frontier.distributed.transport.threads import Member
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
@@ -168,7 +168,7 @@ def last(p, v):
 def after_rank(p, v):
     return v > rank
 def scarce():
-    from frontier.backends.ranks import dividing
+    from frontier.distributed.ranks import divided_step
     def fails(*_):
         raise MemoryError("no more")
     dividing.values_of = fails
@@ -284,7 +284,7 @@ def test_a_rank_that_is_left_alone_ends(known, tmp_path):
     run = begun(3, tmp_path, f"""
         import os, pathlib, time
         import frontier as fr
-        from frontier.backends.ranks import watch
+        from frontier.distributed.transport import timeouts
         from mpi4py import MPI
         rank = MPI.COMM_WORLD.rank
         if not {known}:
@@ -394,7 +394,7 @@ def test_ctrl_c_ends_a_process_that_waits_for_mpi_to_begin(tmp_path):
 
 def test_a_process_ends_even_if_mpi_returns_from_ending_it():
     program = """
-from frontier.backends.ranks.mpi import Mpi
+from frontier.distributed.transport.mpi import Mpi
 
 class Returns:
     def Abort(self, code):
@@ -460,7 +460,7 @@ def test_no_room_for_what_ranks_tell_each_other(tmp_path):
     made = mpirun(3, tmp_path, """
 import resource
 import numpy as np, frontier as fr
-from frontier.backends.ranks.communicators import world
+from frontier.distributed.transport.communicators import world
 comm = world()
 long = np.ones(40 << 20, np.uint8) if comm.rank == 0 else None
 if comm.rank == 1:                      # with room for the message, but not for the array that is made of it

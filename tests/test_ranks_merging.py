@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from mpi import mpirun, processes
 
 import frontier as fr
-from frontier.backends.ranks import readers, selective
-from frontier.backends.ranks.exchange import Written, merge
-from frontier.backends.ranks.members import Threads
+from frontier.distributed.ranks import readers, selective_mirrors
+from frontier.distributed.ranks.merge import Written, merge
+from frontier.distributed.transport.threads import Threads
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
@@ -179,7 +179,7 @@ def turned(p, v):
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_readers_have_what_they_read_when_fields_are_exchanged(place, directed, in_parts, monkeypatch):
     monkeypatch.setattr(readers, "FEW", 10)  # whatever the graph
-    monkeypatch.setattr(selective, "TIMES", 1)
+    monkeypatch.setattr(selective_mirrors, "TIMES", 1)
     found = []
     for where in ("cpu", place):
         options = {"seed": 3, "directed": directed}
@@ -203,7 +203,7 @@ def test_readers_have_what_they_read_when_fields_are_exchanged(place, directed, 
 @pytest.mark.parametrize("directed", [False, True])
 def test_primitives_tell_readers(in_parts, directed, monkeypatch):
     monkeypatch.setattr(readers, "FEW", 10)
-    monkeypatch.setattr(selective, "TIMES", 1)
+    monkeypatch.setattr(selective_mirrors, "TIMES", 1)
     options = {"seed": 3, "weights": (1, 9), "directed": directed}
     g = fr.rmat(8, 8, **options)
     there = fr.rmat(8, 8, placement="ranks:4", **options) if in_parts else g.to("ranks:4")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontier.backends.ranks.carriers import Handed
-from frontier.backends.ranks.members import Threads
-from frontier.backends.ranks.messages import NOTHING, Section, packed, unpacked
-from frontier.backends.ranks.rounds import ROOM, Note, Rounds
+from frontier.distributed.transport.device_arrays import Handed
+from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
+from frontier.distributed.transport.rounds import ROOM, Note, Rounds
+from frontier.distributed.transport.threads import Threads
 from frontier.memory import detection
 from frontier.memory.host import HOST
 

@@ -82,7 +82,7 @@ ALL = """
     import numpy as np, dataclasses, warnings
     import frontier as fr
     from frontier import registry
-    from frontier.backends.ranks import values
+    from frontier.distributed.ranks import field_storage
 
     values.LEAST = 0
     warnings.simplefilter("ignore")

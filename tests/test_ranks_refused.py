@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.backends.ranks import execution
-from frontier.backends.ranks.members import Threads
-from frontier.backends.ranks.parts import on_all
+from frontier.distributed.ranks import execution
+from frontier.distributed.ranks.graphs import on_all
+from frontier.distributed.transport.threads import Threads
 from frontier.memory import detection
 from frontier.program.schedule import ResolvedSchedule
 

@@ -12,7 +12,7 @@ from processes import ROOT
 import frontier as fr
 from frontier.backends.python import record
 from frontier.backends.python.record import Record
-from frontier.backends.ranks import pulling
+from frontier.distributed.ranks import pulls
 from frontier.memory import detection
 from frontier.program.execution import start
 from frontier.program.frontiers import Frontier
@@ -192,8 +192,8 @@ def test_records_of_edges_and_vertices_replay_the_same(place):
 
 @in_ranks
 def test_whether_a_step_pulls_ever_is_asked_once_a_run(monkeypatch):
-    asked, can = [], pulling._can_pull
-    monkeypatch.setattr(pulling, "_can_pull", lambda *given: asked.append(1) or can(*given))
+    asked, can = [], pulls._can_pull
+    monkeypatch.setattr(pulls, "_can_pull", lambda *given: asked.append(1) or can(*given))
     counts = []
     for length in (LENGTH, 4 * LENGTH):
         asked.clear()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.backends.ranks import row_filling, row_kernels
+from frontier.distributed.ranks import row_filling, row_kernels
 from frontier.native import threads
 
 

@@ -97,7 +97,8 @@ import sanitize
 sanitize.with_lines()
 import test_ptx
 from pytest import MonkeyPatch
-from frontier.backends.cuda import compiler, launch
+from frontier.backends.cuda import launch
+from frontier.backends.cuda import compiler
 test_ptx.RUNS["culling"] = sanitize.PROGRAMS["culling"]
 with MonkeyPatch.context() as patch:
     program = test_ptx.program_of("culling", "full", patch)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from frontier.backends.ranks import carriers
 from frontier.cli import doctor, several
+from frontier.distributed.transport import device_arrays
 from frontier.memory import nvidia, peers
 
 
@@ -185,9 +185,9 @@ def test_nccl_that_fits_the_installed_cupy(monkeypatch: pytest.MonkeyPatch, vers
     runtime = types.SimpleNamespace(runtimeGetVersion=lambda: version)
     cuda = types.SimpleNamespace(runtime=runtime)
     modules = {"cupy": types.SimpleNamespace(cuda=cuda), "cupy.cuda.nccl": types.SimpleNamespace(available=False)}
-    monkeypatch.setattr(carriers.detection, "simulated", lambda: False)
-    monkeypatch.setattr(carriers.importlib, "import_module", modules.__getitem__)
-    assert carriers.nccl_missing() == f"CuPy finds no NCCL: pip install nvidia-nccl-cu{version // 1000}"
+    monkeypatch.setattr(device_arrays.detection, "simulated", lambda: False)
+    monkeypatch.setattr(device_arrays.importlib, "import_module", modules.__getitem__)
+    assert device_arrays.nccl_missing() == f"CuPy finds no NCCL: pip install nvidia-nccl-cu{version // 1000}"
 
 
 def test_what_ranks_compute_on(monkeypatch: pytest.MonkeyPatch) -> None:

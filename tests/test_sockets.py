@@ -11,10 +11,10 @@ import time
 import numpy as np
 import pytest
 
-from frontier.backends.ranks import rendezvous
-from frontier.backends.ranks.communicators import Ended
-from frontier.backends.ranks.rendezvous import connect, listen
-from frontier.backends.ranks.sockets import Sockets
+from frontier.distributed.transport import rendezvous
+from frontier.distributed.transport.communicators import Ended
+from frontier.distributed.transport.rendezvous import connect, listen
+from frontier.distributed.transport.sockets import Sockets
 from frontier.errors import FrontierError, RanksError
 
 SECRET = b"of these"

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier.backends.ranks.block_graphs import numbered, taken
-from frontier.backends.ranks.grid import Grid
+from frontier.distributed.ranks.block_graphs import numbered, taken
+from frontier.distributed.ranks.grid import Grid
 from frontier.graph import sparse_offsets, topology
 from frontier.graph.sparse_offsets import SparseOffsets
 

@@ -10,7 +10,7 @@ import strict_cupy
 from conftest import COUNT, GPUS
 
 import frontier as fr
-from frontier.backends.devices import choice, deriving, fused, spreading
+from frontier.distributed.devices import choice, deriving, fused, spreading
 from frontier.graph.graph import Graph
 from frontier.memory import detection, spread
 from frontier.memory.arrays import to_host

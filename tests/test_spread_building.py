@@ -8,7 +8,7 @@ import strict_cupy
 from conftest import COUNT, GPUS
 
 import frontier as fr
-from frontier.backends.devices import building, choice, spreading
+from frontier.distributed.devices import building, choice, spreading
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 

@@ -16,7 +16,7 @@ from test_fused import SIMULATED, given, graphs, grow, outcome, picky, spread
 
 import frontier as fr
 from frontier.backends.cuda.launch import address_of
-from frontier.backends.devices import choice, compaction, execution, fused, loading, part, spreading
+from frontier.distributed.devices import choice, compaction, execution, fused, loading, part, spreading
 from frontier.errors import FunctorError, NotConvergedError
 from frontier.memory import detection, kept
 from frontier.memory import spread as spread_memory

@@ -16,7 +16,7 @@ RUN = """
 import sys
 sys.path.insert(0, {tests!r})
 import pytest
-from frontier.backends.ranks.communicators import world
+from frontier.distributed.transport.communicators import world
 from together import Together
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "test_inside.py"], plugins=[Together(world())]))
 """
@@ -24,7 +24,7 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "test_inside.py"], plugins
 DRAWS = """
 from pathlib import Path
 from hypothesis import Phase, given, settings, strategies as st
-from frontier.backends.ranks.communicators import world
+from frontier.distributed.transport.communicators import world
 
 drawn = []
 
@@ -46,7 +46,7 @@ def test_same():
 FAILS = """
 from hypothesis import given, settings, strategies as st
 import frontier as fr
-from frontier.backends.ranks.communicators import world
+from frontier.distributed.transport.communicators import world
 
 @settings(derandomize=True)
 @given(st.integers(1, 9))
@@ -59,7 +59,7 @@ def test_fails(a):
 HANGS = """
 import time
 import frontier as fr
-from frontier.backends.ranks.communicators import world
+from frontier.distributed.transport.communicators import world
 
 def test_hangs():
     if world().rank:

@@ -10,7 +10,7 @@ import pytest
 from compare import host, workers
 
 import frontier as fr
-from frontier.backends import run as execution
+from frontier.backends.run import execution
 
 G = fr.from_edges(
     np.repeat(np.arange(40), 3), np.arange(120) * 7 % 40, np.arange(120) % 5 + 1, num_vertices=40, directed=False

@@ -22,7 +22,7 @@ import numpy as np
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
 from frontier.backends.cpu.atomics import truth
-from frontier.backends.translation.texts import gives
+from frontier.compile.translation.texts import gives
 int64_at, int32_at, bool_at, float64_at = (POINTERS[name] for name in ("int64", "int32", "bool", "float64"))
 P = namedtuple("P", ("a", "b"))
 LIMIT = 7

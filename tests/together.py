@@ -22,7 +22,7 @@ import pytest
 from hypothesis import errors
 from hypothesis.internal.conjecture import providers
 
-from frontier.backends.ranks.communicators import PAUSE, Processes, world
+from frontier.distributed.transport.communicators import PAUSE, Processes, world
 
 __all__ = ["Together", "ranks"]
 

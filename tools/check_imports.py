@@ -17,18 +17,19 @@ from pathlib import Path
 # The rooms of each layer, from the one that needs nothing up to what users call. Names are those below "frontier.".
 LAYERS = {
     "base": (
-        "errors html tables environment forks checkout launch_watch launched regular_files leftovers atomic_write "
-        "tracing plugins progress"
+        "errors checkout system display tracing"
     ),
     "functors": "functors",
     "machine": "memory native",
-    "graph": "graph charts results generators partitions",
+    "graph": "graph charts results generators distributed.partition",
     "program": "program",
     "lowering": "lowering",
+    "compile": "compile compile.functors compile.fields compile.translation",
     "backends": (
-        "backends backends.translation backends.python backends.cpu backends.cuda backends.ranks backends.devices"
+        "backends backends.run backends.python backends.cpu backends.cuda.compile backends.cuda.simulator "
+        "backends.cuda.device backends.cuda distributed.transport distributed.ranks distributed.devices"
     ),
-    "tools": "verify io datasets registry batched_sources clusters plot",
+    "tools": "verify io datasets registry batched_sources distributed distributed.clusters plot",
     "operators": (
         "operators.shared operators.elementwise operators.advance operators.advance.cpu operators.advance.cuda "
         "operators.fields operators.gather operators.intersect operators.scan operators.buckets operators.order "

@@ -91,18 +91,18 @@ MUTANTS = {
         "made = Edges(rows.dst, rows.src, rows.weights, count, directed=True", "io_formats io_roundtrip",
     ),
     "ranks: the wrong part wins": Mutant(
-        "frontier/backends/ranks/exchange.py", "return ids[first], keys[first] % len(parts)",
+        "frontier/distributed/ranks/merge.py", "return ids[first], keys[first] % len(parts)",
         "return ids[first], keys[first] % len(parts) * 0", "ranks_merging ranks",
     ),
     "ranks: what a part adds counts twice": Mutant(
-        "frontier/backends/ranks/exchange.py", "found[name] = at, new[changed] - old[changed]",
+        "frontier/distributed/ranks/merge.py", "found[name] = at, new[changed] - old[changed]",
         "found[name] = at, new[changed]", "ranks_merging ranks",
     ),
     "ranks: ghosts from a wrong slot": Mutant(
-        "frontier/backends/ranks/ghosts.py", "array[slots] = part", "array[slots[::-1]] = part", "ghosts"
+        "frontier/distributed/ranks/halo.py", "array[slots] = part", "array[slots[::-1]] = part", "ghosts"
     ),
     "devices: stretches of another GPU": Mutant(
-        "frontier/backends/devices/spreading.py", "[cuts[part] : cuts[part + 1]], value",
+        "frontier/distributed/devices/spreading.py", "[cuts[part] : cuts[part + 1]], value",
         "[cuts[part] + 1 : cuts[part + 1]], value", "spread_fields", simulated=True,
     ),
     "python: an ordered loop drops what comes back": Mutant(

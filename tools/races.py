@@ -55,7 +55,7 @@ class Benign:
         return places
 
 
-_COLLECTIVES = "frontier/backends/cuda/collectives.py"
+_COLLECTIVES = "frontier/backends/cuda/device/collectives.py"
 
 BENIGN = (
     Benign(

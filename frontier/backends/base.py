@@ -4,8 +4,8 @@ A backend runs steps (usually a loop) on problems. It also says where its graphs
 machine, and what programs may know about it.
 
 A backend that compiles derives its :class:`~frontier.program.execution.Execution` from
-:class:`frontier.backends.run.LoopExecution`, which has the workspace and the table of a run, and lowers steps with its
-own :class:`frontier.lowering.builder.Builder`. The operators' phases for each backend are in ``operators/``.
+:class:`frontier.backends.run.execution.LoopExecution`, which has the workspace and the table of a run, and lowers steps
+with its own :class:`frontier.lowering.builder.Builder`. The operators' phases for each backend are in ``operators/``.
 """
 
 from __future__ import annotations

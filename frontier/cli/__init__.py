@@ -112,7 +112,7 @@ def _interrupted(error: KeyboardInterrupt) -> int:
 
 def _processes() -> Any:
     """The processes of which this is one, if it has used ranks."""
-    ranks = sys.modules.get("frontier.backends.ranks.communicators")
+    ranks = sys.modules.get("frontier.distributed.transport.communicators")
     return ranks.world() if ranks is not None and ranks.world.cache_info().currsize else None
 
 

@@ -16,9 +16,9 @@ from frontier import registry
 from frontier.cli import graphs
 from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_table
 from frontier.cli.run import add_running_arguments, place
+from frontier.display.progress import Task
 from frontier.memory.arrays import to_host
 from frontier.program.taking import at_graph
-from frontier.progress import Task
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph

@@ -6,10 +6,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from frontier.atomic_write import STREAMS
 from frontier.cli import graphs
 from frontier.cli.common import Commands, Parser, Stopwatch, UsageError, check_folder, dump_json, print_pairs
 from frontier.errors import printable
+from frontier.system.atomic_write import STREAMS
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph

@@ -37,8 +37,8 @@ def add(commands: Commands) -> None:
 
 def graph500(arguments: argparse.Namespace) -> int:
     """Run the benchmark and print its output."""
-    from frontier.atomic_write import replacing
     from frontier.graph500.run import benchmark
+    from frontier.system.atomic_write import replacing
 
     if arguments.json:
         check_folder(arguments.json)

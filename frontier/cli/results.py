@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from frontier import tables
-from frontier.atomic_write import replacing
 from frontier.cli.common import UsageError, check_folder, plain
+from frontier.display import tables
 from frontier.results import Result
+from frontier.system.atomic_write import replacing
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph

@@ -26,10 +26,10 @@ from frontier.cli.common import (
     shown,
     timed,
 )
+from frontier.display.progress import Task
 from frontier.errors import BackendUnavailableError, GraphError, warn
 from frontier.memory.placement import Placement, backend_names
 from frontier.program.taking import at_graph
-from frontier.progress import Task
 from frontier.results import Result
 
 if TYPE_CHECKING:

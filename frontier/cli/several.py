@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from frontier.backends.ranks.carriers import in_kernels, nccl_missing, wanted
+from frontier.distributed.transport.device_arrays import in_kernels, nccl_missing, wanted
 from frontier.errors import FrontierError
 from frontier.memory import detection, nvidia, peers
 from frontier.memory.detection import named
@@ -47,7 +47,7 @@ def reach(count: int) -> Iterator[Line]:
 def speaks() -> bool:
     """Whether this process prints: of those that mpirun has started on a host, one does."""
     try:
-        return bool(importlib.import_module("frontier.backends.ranks.communicators").world().local == 0)
+        return bool(importlib.import_module("frontier.distributed.transport.communicators").world().local == 0)
     except (ImportError, RuntimeError, FrontierError):  # there is just this one, and a line says what fails
         return True
 

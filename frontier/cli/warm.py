@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from frontier import registry
 from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_table
+from frontier.display.progress import Task
 from frontier.errors import FrontierError, FrontierWarning
 from frontier.memory.arrays import to_host
-from frontier.progress import Task
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph

@@ -1,7 +1,7 @@
 """The graph in functors: a vertex's edges as a range of slots, and the target, source and weight of a slot.
 
-These are the plain Python definitions, which the python backend runs; :mod:`frontier.backends.overloads` has those for
-compiled code. A functor that uses them gets the graph's arrays as hidden fields of the problem.
+These are the plain Python definitions, which the python backend runs; :mod:`frontier.compile.functors.overloads` has
+those for compiled code. A functor that uses them gets the graph's arrays as hidden fields of the problem.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.display.progress import Task
 from frontier.errors import GraphError
 from frontier.graph import build_input as given
 from frontier.graph.build_arrays import Rows
@@ -20,7 +21,6 @@ from frontier.graph.topology import OF_ROWS, OF_WEIGHTS, Array, id_dtype, offset
 from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.placement import Placement
-from frontier.progress import Task
 
 __all__ = ["SELF_LOOPS", "check_choice", "from_csr", "from_edges"]
 

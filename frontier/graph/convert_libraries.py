@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.display.tables import library
 from frontier.errors import GraphError, warn
 from frontier.graph.build import from_edges
 from frontier.graph.convert_common import graph_on_host, kind_of_value, undirected_if_symmetric
@@ -14,7 +15,6 @@ from frontier.graph.graph import Graph
 from frontier.graph.kinds import KINDS, door
 from frontier.graph.topology import Array
 from frontier.memory.shortage import telling
-from frontier.tables import library
 
 __all__ = [
     "from_graph_tool", "from_graphblas", "from_igraph", "from_networkit", "from_pyg", "from_rustworkx", "to_pyg",

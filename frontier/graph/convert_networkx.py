@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.display.tables import library
 from frontier.errors import GraphError, warn
 from frontier.graph.build import from_edges
 from frontier.graph.convert_common import edge_slots, graph_on_host, kind_of_value
@@ -17,7 +18,6 @@ from frontier.graph.kinds import door
 from frontier.graph.networkx_arrays import Adjacency, array_of, column_of, values_of
 from frontier.graph.topology import Array
 from frontier.memory.shortage import telling
-from frontier.tables import library
 
 if TYPE_CHECKING:
     import networkx

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.display.tables import library
 from frontier.errors import GraphError
 from frontier.graph.build import from_csr, from_edges
 from frontier.graph.convert_common import graph_on_host, kind_of_value, undirected_if_symmetric
@@ -13,7 +14,6 @@ from frontier.graph.graph import Graph
 from frontier.graph.kinds import door
 from frontier.memory.arrays import is_device
 from frontier.memory.shortage import telling
-from frontier.tables import library
 
 if TYPE_CHECKING:
     import scipy.sparse

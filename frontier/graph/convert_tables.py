@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from frontier import tables as made_tables
+from frontier.display import tables as made_tables
+from frontier.display.tables import library
 from frontier.errors import GraphError, warn
 from frontier.graph import meanings
 from frontier.graph.build import from_edges
@@ -22,7 +23,6 @@ from frontier.graph.kinds import door
 from frontier.graph.names import Coded, whole_numbers
 from frontier.graph.topology import Array
 from frontier.memory.shortage import telling
-from frontier.tables import library
 
 if TYPE_CHECKING:
     import pandas

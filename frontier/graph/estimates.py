@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import GraphError
-from frontier.plugins import import_all, import_installed
+from frontier.system.plugins import import_all, import_installed
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph

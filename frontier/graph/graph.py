@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from frontier import html
+from frontier.display import html
 from frontier.errors import GraphError
 from frontier.graph import compressing, moving
 from frontier.graph import derived as _derived

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontier.errors import GraphError
-from frontier.forks import renewed
 from frontier.graph.packed import PackedIds
 from frontier.graph.sparse_offsets import SparseOffsets
 from frontier.memory.disk import File, file_of, reading
+from frontier.system.forks import renewed
 
 __all__ = [
     "OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "moved_ends", "moved_offsets", "offset_dtype", "plain",
@@ -96,8 +96,8 @@ class Topology:
         self.edges = {name: read_only(column) for name, column in edges.items()}
         self.derived: dict[str, Any] = {}
         self.recipes: dict[str, Callable[[], Any]] = {}  # by name, for graphs made of others
-        self.divided: Any = None  # what a graph in parts is made of, see frontier.backends.ranks.parts
-        self.spread: Any = None  # how edges lie in the memories of several GPUs, frontier.backends.devices.spreading
+        self.divided: Any = None  # what a graph in parts is made of, see frontier.distributed.ranks.graphs
+        self.spread: Any = None  # how edges lie in the memories of several GPUs, frontier.distributed.devices.spreading
         self.lock = renewed(threading.RLock())  # making one derived value may ask for another
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontier.backends.cuda.machine import (
+from frontier.backends.cuda.device.machine import (
     POINTERS,
     block_index,
     block_size,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.plain import PlainKernel
-from frontier.backends.devices import building, together
+from frontier.backends.cuda.plain_kernels import PlainKernel
+from frontier.distributed.devices import building, together
 from frontier.errors import GraphError
 from frontier.generators.random_numbers import check_room, draws, keys
 from frontier.graph.shares import Piece, Shares
@@ -27,7 +27,7 @@ from frontier.memory.placement import Placement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from frontier.backends.devices.numbering import Numbering
+    from frontier.distributed.devices.numbering import Numbering
     from frontier.graph.graph import Graph
     from frontier.graph500.validation import Tree
     from frontier.memory.base import Memory

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.members import Threads
+from frontier.distributed.transport.threads import Threads
 from frontier.errors import VerificationError
 from frontier.graph500.validation import Evidence
 from frontier.memory.host import HOST
 
 if TYPE_CHECKING:
-    from frontier.backends.ranks.communicators import Communicator
+    from frontier.distributed.transport.communicators import Communicator
     from frontier.graph.topology import Array
     from frontier.memory.placement import Placement
 

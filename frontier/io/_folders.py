@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from frontier.errors import GraphError
 from frontier.io._sync import sync
-from frontier.leftovers import locked_folder, sweep, unfinished
+from frontier.system.leftovers import locked_folder, sweep, unfinished
 
 __all__ = ["HEAD", "check_replaceable", "replace_folder", "replacing_folder"]
 

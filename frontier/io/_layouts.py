@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from frontier.display.tables import library
 from frontier.errors import BackendUnavailableError, GraphError
 from frontier.graph.convert_sparse import from_scipy
 from frontier.graph.topology import Array
 from frontier.io._edges import Edges
-from frontier.tables import library
 
 __all__ = ["count_of", "flag_of", "of_others"]
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from io import BufferedReader, BytesIO
 from typing import Any, BinaryIO, NoReturn
 
-from frontier.atomic_write import STREAMS
+from frontier.display.progress import Task
 from frontier.errors import GraphError
 from frontier.io._packing import DAMAGE, PACKINGS
 from frontier.memory.host import HOST
-from frontier.progress import Task
-from frontier.regular_files import described
+from frontier.system.atomic_write import STREAMS
+from frontier.system.regular_files import described
 
 __all__ = ["Source", "opened", "shown"]
 

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from frontier.display.progress import Task
 from frontier.errors import GraphError
 from frontier.graph.topology import Array
 from frontier.io._folders import HEAD
@@ -19,8 +20,7 @@ from frontier.io._lock import locked
 from frontier.io._sync import sync
 from frontier.io.stored import opened
 from frontier.memory.disk import mapped
-from frontier.progress import Task
-from frontier.regular_files import open_regular
+from frontier.system.regular_files import open_regular
 
 __all__ = ["LOCK", "NOTE", "Unfinished", "noted_options"]
 

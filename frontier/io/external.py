@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.display.progress import Task
 from frontier.errors import GraphError
 from frontier.graph.build_input import check_fits, vertex_count
 from frontier.graph.build_sort import DUPLICATES
@@ -36,8 +37,7 @@ from frontier.io.formats import FORMATS
 from frontier.io.stored import SUFFIX, Folder, arrays_noted, is_stored
 from frontier.memory import limits
 from frontier.memory.limits import parsed
-from frontier.progress import Task
-from frontier.regular_files import described
+from frontier.system.regular_files import described
 
 __all__ = ["convert", "is_too_large", "options_of"]
 

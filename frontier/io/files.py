@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import IO, Any
 
-from frontier.atomic_write import replacing
+from frontier.display.progress import Task
 from frontier.errors import GraphError, printable
 from frontier.graph.graph import Graph
 from frontier.graph.kinds import door
@@ -25,7 +25,7 @@ from frontier.io._source import Source, opened
 from frontier.io.formats import FORMATS, format_to_write, named_format
 from frontier.memory.placement import Placement
 from frontier.memory.shortage import explained, telling
-from frontier.progress import Task
+from frontier.system.atomic_write import replacing
 
 __all__ = ["read", "write"]
 

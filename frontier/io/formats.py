@@ -17,7 +17,7 @@ from frontier.io._options import Options
 from frontier.io._packing import PACKINGS
 from frontier.io._shipped import SHIPPED
 from frontier.io._source import Source
-from frontier.plugins import import_installed
+from frontier.system.plugins import import_installed
 
 __all__ = ["FORMATS", "KEEP_LABELS", "format_of", "format_to_write", "named_format", "register_format", "unknown"]
 

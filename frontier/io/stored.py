@@ -41,7 +41,7 @@ from frontier.memory.checksums import Checksums, compare
 from frontier.memory.disk import DISK, file_of, mapped_file, reading
 from frontier.memory.host import HOST
 from frontier.memory.placement import backend_named, placed
-from frontier.regular_files import open_regular
+from frontier.system.regular_files import open_regular
 
 __all__ = ["SUFFIX", "Folder", "arrays_noted", "is_stored", "opened", "write"]
 

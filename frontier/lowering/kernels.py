@@ -52,7 +52,7 @@ class FunctorCall:
     """What calls a functor with all that is known of an element: the functor takes of it what it has asked for.
 
     ``call(p, C, slot, *ends)``: after it, whatever the functor does, the worker goes on (see
-    :mod:`frontier.backends.guards`). ``call(C, slot, *ends)`` for functions that take no problem.
+    :mod:`frontier.compile.functors.guards`). ``call(C, slot, *ends)`` for functions that take no problem.
 
     Attributes
     ----------

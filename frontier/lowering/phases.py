@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from frontier.environment import switch
 from frontier.functors.adjacency import hidden
 from frontier.functors.captures import Captured, capture
 from frontier.functors.functor import arguments
@@ -19,6 +18,7 @@ from frontier.lowering.kernels import Constant, FunctorCall, FunctorName, Kernel
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
 from frontier.program.layout import Layout
 from frontier.program.schedule import ResolvedSchedule
+from frontier.system.environment import switch
 
 __all__ = ["NARROW", "VALUE", "Functor", "Phases", "checking"]
 

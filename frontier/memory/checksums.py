@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import GraphError
-from frontier.forks import renewed
+from frontier.system.forks import renewed
 
 if TYPE_CHECKING:
     from frontier.memory.disk import File

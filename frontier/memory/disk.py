@@ -22,7 +22,7 @@ from frontier.memory import checksums, faults
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.memory.host import HOST
-from frontier.regular_files import open_regular
+from frontier.system.regular_files import open_regular
 
 __all__ = ["DISK", "DiskMemory", "File", "file_of", "lies_on_disk", "mapped", "mapped_file", "reading", "spill_folder"]
 

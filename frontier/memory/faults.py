@@ -23,8 +23,8 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from frontier.forks import held
 from frontier.memory import limits
+from frontier.system.forks import held
 
 __all__ = ["Range", "begin", "end"]
 

@@ -250,6 +250,9 @@ SHIPPED = ("cuda", "cpu", "python", "ranks")
 #: Backends that users reach by other names: this one by ``"cuda:0,1"``.
 UNNAMED = ("devices",)
 
+#: Folders of those that do not stand in ``backends``.
+_FOLDERS = {"ranks": "distributed", "devices": "distributed"}
+
 #: Backends imported so far, and those of users, which :func:`frontier.backends.base.register_backend` adds.
 BACKENDS: dict[str, Computing] = {}
 
@@ -271,7 +274,7 @@ def backend_named(name: str, asked: object = None) -> Computing:
     if found is None:
         if name not in (*SHIPPED, *UNNAMED):
             raise unknown(name if asked is None else asked)
-        found = BACKENDS[name] = importlib.import_module(f"frontier.backends.{name}").BACKEND
+        found = BACKENDS[name] = importlib.import_module(f"frontier.{_FOLDERS.get(name, 'backends')}.{name}").BACKEND
     return found
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from frontier.display.progress import Task
 from frontier.errors import FrontierMemoryError
 from frontier.memory import limits
-from frontier.progress import Task
 
 __all__ = ["HINT", "explained", "lacking", "telling"]
 

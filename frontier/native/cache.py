@@ -23,8 +23,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from frontier import leftovers
 from frontier.native import folders
+from frontier.system import leftovers
 
 __all__ = ["Place", "cache_folder", "drop", "is_kept", "keep", "kept", "made_module", "once", "place", "say_once"]
 

@@ -201,7 +201,7 @@ def _stamp(function: Any) -> str:
 #: Modules of such functions -> what they are, for the report that they are being compiled.
 _KERNELS = {
     "frontier.graph.build_kernels": "what makes graphs of edges",
-    "frontier.backends.ranks.row_kernels": "what makes graphs in parts",
+    "frontier.distributed.ranks.row_kernels": "what makes graphs in parts",
     "frontier.generators.kernels": "generators",
     "frontier.io._tokens": "the reader of text files",
 }

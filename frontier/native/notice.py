@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from frontier.environment import switch
+from frontier.system.environment import switch
 
 __all__ = ["announce", "begin", "end", "seconds"]
 

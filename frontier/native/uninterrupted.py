@@ -14,9 +14,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from frontier.forks import busy
 from frontier.memory import limits
 from frontier.native.cache import say_once
+from frontier.system.forks import busy
 
 __all__ = ["apart"]
 

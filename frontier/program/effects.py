@@ -18,10 +18,10 @@ from types import FunctionType
 from typing import Any
 
 from frontier.errors import FunctorError
-from frontier.forks import busy
 from frontier.functors.captures import Captures
 from frontier.native.cache import cache_folder, keep, kept
 from frontier.native.machine_code import numba_version
+from frontier.system.forks import busy
 
 __all__ = ["Effects", "Index", "effects"]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from frontier import html
+from frontier.display import html
+from frontier.display.progress import Task
 from frontier.errors import FrontierError, NotConvergedError
 from frontier.memory.shortage import explained
 from frontier.program.execution import Execution, explain, start
@@ -17,7 +18,6 @@ from frontier.program.problem import Problem
 from frontier.program.step import Step
 from frontier.program.taking import Elements, check_problem, frontier_of
 from frontier.program.time_limit import check, within
-from frontier.progress import Task
 
 if TYPE_CHECKING:
     from frontier.memory.placement import Placement

@@ -11,7 +11,6 @@ import copy
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from frontier.errors import FrontierError, FunctorError
-from frontier.forks import busy
 from frontier.memory.disk import reading
 from frontier.memory.placement import Computing, Placement, backend_of
 from frontier.memory.shortage import explained
@@ -24,6 +23,7 @@ from frontier.program.problem import SIZES, scalar
 from frontier.program.schedule import ResolvedSchedule, Schedule
 from frontier.program.step import captures_of, check_weights, walk
 from frontier.program.taking import Elements, check_problem, frontier_of
+from frontier.system.forks import busy
 
 if TYPE_CHECKING:
     from frontier.program.problem import Problem

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import html
+from frontier.display import html
 from frontier.errors import FrontierError, GraphError
 from frontier.memory.arrays import is_device, namespace_of, to_host
 from frontier.memory.host import HOST

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import html
+from frontier.display import html
 from frontier.errors import FrontierError
 from frontier.memory import spread
 from frontier.memory.arrays import is_device, matching

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from frontier.errors import FrontierError
-from frontier.plugins import import_installed
+from frontier.system.plugins import import_installed
 
 __all__ = ["ResolvedSchedule", "Schedule", "register_balance", "registered_balance"]
 

@@ -8,13 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from frontier import results
+from frontier.display.progress import Task
 from frontier.errors import FrontierError, GraphError, NotConvergedError
 from frontier.graph.kinds import door, kind_of
 from frontier.memory.disk import reading
 from frontier.memory.host import HOST
 from frontier.program.frontiers import Frontier
 from frontier.program.problem import Problem
-from frontier.progress import Task
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph

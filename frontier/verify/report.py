@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier import html
+from frontier.display import html
 from frontier.errors import VerificationError
 from frontier.graph.moving import on_host
 from frontier.memory.arrays import to_host

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import frontier as fr
 from frontier import tracing
-from frontier.backends.workspace import register_role
+from frontier.backends.run.workspace import register_role
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph

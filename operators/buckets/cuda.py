@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import PILE_COUNT
+from frontier.backends.cuda.compile.runtime_words import PILE_COUNT
 from frontier.lowering.ir import Assign, Call, Choice, Counter, Value
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.phases import VALUE
@@ -15,10 +15,10 @@ from frontier.operators.elementwise.cuda import appending, pile, queue_of
 from frontier.operators.shared.phases import calling, frontier
 
 if TYPE_CHECKING:
-    from frontier.backends.bundles import Several
-    from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
+    from frontier.backends.cuda.device.appends import append_chunk, append_pile, chunk, element_at, marked
+    from frontier.backends.cuda.device.steps import BUCKETS
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.steps import BUCKETS
+    from frontier.compile.argument_tuples import Several
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.buckets import Buckets
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.bundles import Queue
-from frontier.backends.cuda.runtime_words import EXAMINED
+from frontier.backends.cuda.compile.runtime_words import EXAMINED
+from frontier.compile.argument_tuples import Queue
 from frontier.lowering.ir import Assign, Call, Counter, Value, cast
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
@@ -21,10 +21,10 @@ from frontier.operators.shared.cuda import collecting, keeping, reduce_by
 from frontier.operators.shared.phases import calling, elements
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
-    from frontier.backends.cuda.machine import truth
+    from frontier.backends.cuda.device.appends import append_chunk, append_pile, chunk, element_at, marked
+    from frontier.backends.cuda.device.machine import truth
+    from frontier.backends.cuda.device.reductions import add_up
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.elementwise.compute import Compute
     from frontier.operators.elementwise.filter import Filter

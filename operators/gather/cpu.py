@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cpu.runtime_words import EXAMINED, LINE
-from frontier.backends.least import LAST
+from frontier.compile.keys import LAST
 from frontier.errors import FrontierError
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD
 from frontier.lowering.ir import Counter

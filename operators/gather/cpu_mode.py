@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cpu.runtime_words import EXAMINED
-from frontier.backends.least import integer
+from frontier.compile.keys import integer
 from frontier.lowering.kernels import Callee
 from frontier.operators.elementwise.cpu import LEAST, MOST
 

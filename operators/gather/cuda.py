@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.backends.least import LAST
+from frontier.compile.keys import LAST
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD, STREAM

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
-from frontier.backends.least import LAST
+from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
+from frontier.compile.keys import LAST
 from frontier.lowering.kernels import Callee
 from frontier.operators.shared.cuda import among_lanes, in_block, in_warp
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import element_at
-    from frontier.backends.cuda.machine import (
+    from frontier.backends.cuda.device.appends import element_at
+    from frontier.backends.cuda.device.machine import (
         ballot,
         block_size,
         fetch_add,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         thread_index,
         truth,
     )
-    from frontier.backends.cuda.names import I, float64_shared, int32_shared, int64_shared, tracing
-    from frontier.backends.cuda.reductions import add_up
-    from frontier.backends.cuda.steps import block_least, lanes_least, warp_least
+    from frontier.backends.cuda.device.names import I, float64_shared, int32_shared, int64_shared, tracing
+    from frontier.backends.cuda.device.reductions import add_up
+    from frontier.backends.cuda.device.steps import block_least, lanes_least, warp_least
 
 __all__ = ["BLOCK", "by_blocks", "by_lanes", "by_lists", "storing", "walking"]
 

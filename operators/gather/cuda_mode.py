@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
-from frontier.backends.least import LAST, integer
-from frontier.backends.tables import EXTRA
+from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
+from frontier.backends.run.worker_tables import EXTRA
+from frontier.compile.keys import LAST, integer
 from frontier.functors.numbers import hash as mixed
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_kernels import BLOCK, MANY, PIECE
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import element_at
-    from frontier.backends.cuda.machine import (
+    from frontier.backends.cuda.device.appends import element_at
+    from frontier.backends.cuda.device.machine import (
         any_lane,
         ballot,
         block_index,
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
         thread_index,
         truth,
     )
-    from frontier.backends.cuda.names import I, int32_shared, int64_shared, tracing
-    from frontier.backends.cuda.reductions import add_up
-    from frontier.backends.cuda.steps import block_least, lanes_least, nearer_of, next_lane
+    from frontier.backends.cuda.device.names import I, int32_shared, int64_shared, tracing
+    from frontier.backends.cuda.device.reductions import add_up
+    from frontier.backends.cuda.device.steps import block_least, lanes_least, nearer_of, next_lane
 
 __all__ = ["by_blocks", "by_warps", "tallying", "voting"]
 

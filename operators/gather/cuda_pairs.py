@@ -23,9 +23,9 @@ from frontier.lowering.kernels import Callee
 from frontier.operators.shared.cuda import among_lanes, halves, two
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.machine import ballot, shuffle, sync_warp
-    from frontier.backends.cuda.names import I
-    from frontier.backends.cuda.steps import next_lane
+    from frontier.backends.cuda.device.machine import ballot, shuffle, sync_warp
+    from frontier.backends.cuda.device.names import I
+    from frontier.backends.cuda.device.steps import next_lane
 
 __all__ = ["pairing"]
 

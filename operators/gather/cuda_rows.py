@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, FREE, PILE_COUNT, WORDS
+from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, FREE, PILE_COUNT, WORDS
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_kernels import BLOCK
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import element_at
-    from frontier.backends.cuda.machine import block_size, fetch_add, sync, thread_index, truth
-    from frontier.backends.cuda.names import I, float64_shared, int32_shared, int64_shared, tracing
-    from frontier.backends.cuda.reductions import add_up
+    from frontier.backends.cuda.device.appends import element_at
+    from frontier.backends.cuda.device.machine import block_size, fetch_add, sync, thread_index, truth
+    from frontier.backends.cuda.device.names import I, float64_shared, int32_shared, int64_shared, tracing
+    from frontier.backends.cuda.device.reductions import add_up
 
 __all__ = ["rows_by_blocks", "rows_by_lanes", "storing_rows", "walking_rows"]
 

@@ -26,8 +26,9 @@ from frontier.operators.shared.cuda import collecting, keeping, reduce_by
 from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import element_at
-    from frontier.backends.cuda.machine import (
+    from frontier.backends.cuda.compile.runtime_words import WARPS
+    from frontier.backends.cuda.device.appends import element_at
+    from frontier.backends.cuda.device.machine import (
         ballot,
         block_index,
         block_size,
@@ -38,11 +39,10 @@ if TYPE_CHECKING:
         sync_or,
         thread_index,
     )
-    from frontier.backends.cuda.names import I, uint32_shared
+    from frontier.backends.cuda.device.names import I, uint32_shared
+    from frontier.backends.cuda.device.reductions import inclusive_scan
+    from frontier.backends.cuda.device.steps import next_elements, owner
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import inclusive_scan
-    from frontier.backends.cuda.runtime_words import WARPS
-    from frontier.backends.cuda.steps import next_elements, owner
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.intersect import Intersect
 

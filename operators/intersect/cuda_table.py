@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import FREE, MORE
+from frontier.backends.cuda.compile.runtime_words import FREE, MORE
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.collectives import block_prefix
-    from frontier.backends.cuda.machine import (
+    from frontier.backends.cuda.device.collectives import block_prefix
+    from frontier.backends.cuda.device.machine import (
         ballot,
         block_index,
         block_size,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         sync_or,
         thread_index,
     )
-    from frontier.backends.cuda.names import I, int32_shared, offsets_shared, uint32_shared
-    from frontier.backends.cuda.queues import source_in
+    from frontier.backends.cuda.device.names import I, int32_shared, offsets_shared, uint32_shared
+    from frontier.backends.cuda.device.queues import source_in
 
 __all__ = ["calling", "tabled", "tabling"]
 

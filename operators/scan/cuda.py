@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import SUM, WARPS
+from frontier.backends.cuda.compile.runtime_words import SUM, WARPS
 from frontier.lowering.frontier_state import ALL, BITS, form
 from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
 from frontier.lowering.kernels import Callee
@@ -22,11 +22,11 @@ from frontier.operators.shared.cuda import combined
 from frontier.operators.shared.phases import calling, reduction
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.machine import ballot, find_first, shuffle, shuffle_up
-    from frontier.backends.cuda.names import float64_shared, int64_shared
+    from frontier.backends.cuda.device.machine import ballot, find_first, shuffle, shuffle_up
+    from frontier.backends.cuda.device.names import float64_shared, int64_shared
+    from frontier.backends.cuda.device.reductions import keep_float, keep_int
+    from frontier.backends.cuda.device.steps import keep_sum, running_sum, sum_before, warp_share, word_at
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import keep_float, keep_int
-    from frontier.backends.cuda.steps import keep_sum, running_sum, sum_before, warp_share, word_at
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.scan import Scan
 

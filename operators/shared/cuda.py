@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import MAX, MIN, OR, SUM, WARPS
+from frontier.backends.cuda.compile.runtime_words import MAX, MIN, OR, SUM, WARPS
 from frontier.lowering.ir import Assign, Call, Node, Together, Value, Var
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.variables import FLOATS, SLOT, WORDS
@@ -19,7 +19,7 @@ from frontier.operators.shared.phases import combining, identity_of, join_of
 from frontier.operators.shared.reductions import REDUCTIONS
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.machine import (
+    from frontier.backends.cuda.device.machine import (
         block_index,
         block_size,
         num_blocks,
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
         sync,
         thread_index,
     )
-    from frontier.backends.cuda.names import float64_shared, int64_shared
-    from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import (
+    from frontier.backends.cuda.device.names import float64_shared, int64_shared
+    from frontier.backends.cuda.device.reductions import (
         block_reduce,
         combine,
         keep_float,
@@ -39,7 +38,8 @@ if TYPE_CHECKING:
         partials,
         warp_reduce,
     )
-    from frontier.backends.cuda.steps import folded
+    from frontier.backends.cuda.device.steps import folded
+    from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.builder import Functor
     from frontier.operators.shared.reductions import Reduction
 

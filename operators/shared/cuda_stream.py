@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.windows import COLUMNS, FIRST, FROM, LAST, RING, START, STOP, TO
+from frontier.backends.run.windows import COLUMNS, FIRST, FROM, LAST, RING, START, STOP, TO
 from frontier.lowering.ir import Assign, Call, Choice, Expr, Item, Node, Value, both, expression, no
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.least import bits_of, integer, key_down, key_up
+from frontier.compile.keys import bits_of, integer, key_down, key_up
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import ALL, BITS
 from frontier.lowering.ir import Call, Expr, Value, cast
@@ -16,7 +16,7 @@ from frontier.lowering.variables import pointer
 from frontier.operators.shared.reductions import REDUCTIONS, identity, shipped
 
 if TYPE_CHECKING:
-    from frontier.backends.overloads import truth
+    from frontier.compile.functors.overloads import truth
     from frontier.lowering.builder import Builder, Functor
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.shared.reductions import Reduction
@@ -239,9 +239,9 @@ def nearer(op: str) -> Callable[..., Any]:
 def adjacency(b: Builder, direction: str, names: Sequence[str], edge: bool = False) -> tuple[Call, dict[str, Constant]]:
     """Lists of a direction, and what of an edge is loaded for functors that take these names.
 
-    The lists are :class:`frontier.backends.bundles.Lists`. Constants: ``renumbered``, whether the slot of an edge is
-    looked up by its place among the in-edges (``edge`` asks for it in any case), and ``weighted``. Weights of mirrored
-    graphs are the same for both.
+    The lists are :class:`frontier.compile.argument_tuples.Lists`. Constants: ``renumbered``, whether the slot of an
+    edge is looked up by its place among the in-edges (``edge`` asks for it in any case), and ``weighted``. Weights of
+    mirrored graphs are the same for both.
     """
     weighted = "weight" in names
     named = edge or "edge" in names or (weighted and not b.layout.mirrored)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.least import bits_of, integer, key_down, key_up
+from frontier.compile.keys import bits_of, integer, key_down, key_up
 from frontier.errors import FrontierError, FunctorError
 from frontier.functors.functor import location
 from frontier.functors.numbers import refused_float

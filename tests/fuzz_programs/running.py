@@ -54,8 +54,8 @@ class Found:
 def corners(local: int, least: int) -> Iterator[None]:
     """Small limits, so that small graphs meet full buffers and many pieces of work."""
     from frontier.backends.cpu import execution, runtime
-    from frontier.backends.devices import claims
-    from frontier.backends.ranks import ghosts, readers, selective
+    from frontier.distributed.devices import claims
+    from frontier.distributed.ranks import halo, readers, selective_mirrors
     from frontier.operators.advance.cpu import edges, merge_path, pull, thread
     from frontier.operators.buckets import cpu as buckets
     from frontier.operators.elementwise import cpu as elementwise
@@ -68,7 +68,7 @@ def corners(local: int, least: int) -> Iterator[None]:
     given = [
         (execution, "SMALL", 0), (execution, "GRAIN", 4), (execution, "WAKING", 0), (execution, "CORES", 4),
         (claims, "FEW", 20),
-        (readers, "FEW", 10), (selective, "TIMES", 1), (ghosts, "PIECE", 50),
+        (readers, "FEW", 10), (selective_mirrors, "TIMES", 1), (halo, "PIECE", 50),
     ]  # fmt: skip
     # Every module has the constants that it imports: all must agree how long a worker's arrays are.
     for module in (runtime, elementwise, buckets, gathering, intersect, scan, edges, merge_path, pull, thread):
@@ -134,7 +134,7 @@ def _begun(module: ModuleType, program: Program, case: Case, backend: str) -> tu
 
 def inside(program: Program, module: ModuleType, case: Case) -> bool:
     """Whether a program is one kernel on each of several GPUs, which exchange inside it."""
-    from frontier.backends.devices.fused import FusedExecution
+    from frontier.distributed.devices.fused import FusedExecution
 
     return isinstance(_begun(module, program, case, case.backend)[1], FusedExecution)
 

@@ -11,11 +11,12 @@ from typing import Any
 
 from numba.extending import intrinsic, lower_builtin, models, overload, register_jitable, register_model
 
-from frontier.backends import arithmetic, checks, flags, in_neighbours, overloads, packed, pairs, rows, scratch, sparse
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.cpu.functors import WrappingCompiler
-from frontier.backends.least import bits_of, integer, key_down, key_up
-from frontier.backends.overloads import truth
+from frontier.compile.fields import flags, in_neighbours, packed, pairs, rows, sparse
+from frontier.compile.functors import arithmetic, checks, overloads, scratch
+from frontier.compile.functors.overloads import truth
+from frontier.compile.keys import bits_of, integer, key_down, key_up
 from frontier.native.machine_code import OPTIONS
 
 __all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth"]

@@ -25,12 +25,12 @@ from frontier.native.uninterrupted import apart
 __all__ = ["compiled", "is_known", "serving"]
 
 _IMPORTS = """from frontier.backends.cpu.atomics import bits_of, checked, integer, key_down, key_up, truth
-from frontier.backends.bundles import *
+from frontier.compile.argument_tuples import *
 from frontier.backends.cpu.guards import *
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
 from frontier.backends.cpu.teams import next_share, offer, shares_of
-from frontier.backends.translation.texts import gives, namedtuple, phase
+from frontier.compile.translation.texts import gives, namedtuple, phase
 
 """ + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in DTYPES)
 
@@ -121,5 +121,5 @@ def _sources() -> list[Path]:
     here = Path(__file__).parent
     package = here.parents[1]
     linking = package / "native" / "machine_code.py"
-    folders = (here, here.parent, here.parent / "translation", package / "functors")
-    return sorted([*(path for folder in folders for path in folder.glob("*.py")), linking])
+    folders = (here, here.parent / "run", package / "compile", package / "functors")
+    return sorted([*(path for each in folders for path in each.rglob("*.py")), linking])

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import numba
 from numba import njit, types
 from numba.core.errors import NumbaError
 
-from frontier.backends import elements, promotion
-from frontier.backends.copies import Copies
 from frontier.backends.cpu.functors import FunctorCompiler
 from frontier.backends.cpu.teams import serve
 from frontier.backends.cpu.translate import translated
-from frontier.backends.translation.texts import Written
+from frontier.compile import elements
+from frontier.compile.functors import promotion
+from frontier.compile.functors.copies import Copies
+from frontier.compile.translation.texts import Written
 from frontier.errors import FunctorError
 from frontier.functors.functor import location
 from frontier.functors.numbers import WHOLE_ONLY, refused_float
@@ -191,6 +193,9 @@ def _readable(reason: str) -> str:
     return reason
 
 
+#: What messages do not name as the place of an error.
+_OWN_FOLDERS = tuple(str(Path(__file__).parents[2] / name) for name in ("backends", "compile"))
+
 #: Words of messages of our own, which numba wraps into its own.
 _OURS = (
     "op='or' works on", "works on integers of", "works on numbers of", "scalars take no atomics", "fr.hash takes",
@@ -201,7 +206,7 @@ _OURS = (
 
 def _place(text: str) -> str:
     """The first place in a user's file that a message names."""
-    own = (os.path.dirname(numba.__file__), os.path.dirname(os.path.dirname(__file__)), str(cache_folder()))
+    own = (os.path.dirname(numba.__file__), *_OWN_FOLDERS, str(cache_folder()))
     for found in _PLACE.finditer(text):
         path = os.path.abspath(found[1] or found[3])
         if not path.startswith(own):

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from frontier.backends import field_copies, tables, workspace
-from frontier.backends.codes import EXPIRES
-from frontier.backends.cpu import helpers
-from frontier.backends.cpu import runtime_words as sizes
+from frontier.backends.cpu import helpers, runtime_words
 from frontier.backends.cpu.code import compiled, is_known
-from frontier.backends.run import LoopExecution
-from frontier.backends.workspace import Code, Workspace
+from frontier.backends.run import field_copies, worker_tables, workspace
+from frontier.backends.run.execution import LoopExecution
+from frontier.backends.run.workspace import Code, Workspace
+from frontier.compile.codes import EXPIRES
 from frontier.lowering.loops import Program, lower
 from frontier.lowering.phases import checking
 from frontier.native import threads
@@ -68,7 +67,7 @@ class Table:
 
     def __init__(self, at: dict[str, int], workers: int) -> None:
         self.workers = workers
-        self.counters = np.zeros(sizes.words(workers), np.int64)
+        self.counters = np.zeros(runtime_words.words(workers), np.int64)
         self._array = np.zeros(len(at), np.int64)
         self._state = self._array[at["pc"] :]
         self.words = self._array.data  # the array takes twice as long for one word
@@ -78,7 +77,7 @@ class Table:
         """Forget the run before."""
         self._state.fill(0)
         self.counters.fill(0)
-        self.counters[sizes.GRAIN], self.counters[sizes.WAKING] = GRAIN, WAKING
+        self.counters[runtime_words.GRAIN], self.counters[runtime_words.WAKING] = GRAIN, WAKING
 
 
 class CpuExecution(LoopExecution):
@@ -101,7 +100,7 @@ class CpuExecution(LoopExecution):
         self._prepare()
 
     def _local(self, name: str, role: str) -> int:
-        each = self._p.graph.num_vertices if role == "places" else sizes.LOCAL
+        each = self._p.graph.num_vertices if role == "places" else runtime_words.LOCAL
         return self._workspace.address(name, role, self._table.workers * each)
 
     def _of_copies(self, name: str, role: str) -> int:
@@ -110,13 +109,13 @@ class CpuExecution(LoopExecution):
 
     def _of_tables(self, role: str) -> int:
         what, edges = role.split()
-        size = tables.of_thread(self._p.graph, edges)
+        size = worker_tables.of_thread(self._p.graph, edges)
         if what == "table_size":
             return size
         return self._workspace.address(f"tables {edges}", "words", self._table.workers * 2 * size)
 
     def _report(self) -> list[int]:
-        found: list[int] = self._table.counters[: sizes.LINE].tolist()
+        found: list[int] = self._table.counters[: runtime_words.LINE].tolist()
         return found
 
     def _view(self, address: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
@@ -137,8 +136,8 @@ class CpuExecution(LoopExecution):
             self.done = not isinstance(error, KeyboardInterrupt)
             raise
         counters = self._table.counters
-        counters[sizes.HELPERS] = len(team)
-        counters[sizes.MAILBOXES : sizes.MAILBOXES + len(team)] = [each.mailbox for each in team]
+        counters[runtime_words.HELPERS] = len(team)
+        counters[runtime_words.MAILBOXES : runtime_words.MAILBOXES + len(team)] = [each.mailbox for each in team]
         try:
             run(address, 0, workers)
         finally:

@@ -1,7 +1,7 @@
 """How functors are compiled for the CPU: by numba, but with NumPy's arithmetic.
 
 Types are inferred by NumPy's promotion rules, and integers that overflow wrap around. numba tells LLVM that signed
-integers never overflow; see :mod:`frontier.backends.wrapping`.
+integers never overflow; see :mod:`frontier.compile.functors.wrapping`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from frontier.backends.cpu.printing import PrintingLower
-from frontier.backends.promotion import promoting
-from frontier.backends.wrapping import wrapping
+from frontier.compile.functors.promotion import promoting
+from frontier.compile.functors.wrapping import wrapping
 
 __all__ = ["FunctorCompiler", "WrappingCompiler"]
 

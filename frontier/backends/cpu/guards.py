@@ -1,11 +1,11 @@
-"""Calls of functors that may raise, on the CPU; see :mod:`frontier.backends.guards`."""
+"""Calls of functors that may raise, on the CPU; see :mod:`frontier.compile.functors.guards`."""
 
 from __future__ import annotations
 
-from frontier.backends.codes import FUNCTOR_FAILED
 from frontier.backends.cpu.runtime_words import ERROR
-from frontier.backends.guards import Guard
-from frontier.backends.translation.texts import callings
+from frontier.compile.codes import FUNCTOR_FAILED
+from frontier.compile.functors.guards import Guard
+from frontier.compile.translation.texts import callings
 
 __all__ = ["FUNCTOR_FAILED", "calling", "tried", "tried_value"]
 

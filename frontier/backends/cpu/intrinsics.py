@@ -15,9 +15,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from frontier.backends import packed, pairs, sparse
 from frontier.backends.cpu.runtime_words import DTYPES
-from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, Sparse, Summed, pointer_type
+from frontier.compile.elements import Flags, Half, Locked, Narrow, Packed, Rows, Sparse, Summed, pointer_type
+from frontier.compile.fields import packed, pairs, sparse
 
 __all__ = [
     "POINTERS",

@@ -1,6 +1,7 @@
 """Narrow integer fields on the CPU: read as int64, in which functors compute, and stored in their own width.
 
-This does the same as :mod:`frontier.backends.flags`, but is registered with numba without a function to compile first.
+This does the same as :mod:`frontier.compile.fields.flags`, but is registered with numba without a function to compile
+first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numba import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
-from frontier.backends.elements import Narrow
+from frontier.compile.elements import Narrow
 
 __all__: list[str] = []
 

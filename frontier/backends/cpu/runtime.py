@@ -9,21 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontier.backends.codes import (  # noqa: F401 - the text of loop functions takes them from here
-    BAD_VERTEX,
-    CLAIMED_TWICE,
-    DONE,
-    NEED_CODE,
-    NEED_IN_EDGES,
-    PAUSED,
-    RECORD_FULL,
-    ROW,
-    SINGLE,
-    SUMS,
-    TOGETHER,
-    UNCONVERGED,
-    WRONG_KIND,
-)
 from frontier.backends.cpu.intrinsics import (
     clock,
     compare_exchange,
@@ -51,7 +36,22 @@ from frontier.backends.cpu.runtime_words import (  # noqa: F401 - as above
     SPINS,
     STOP,
 )
-from frontier.backends.translation.texts import gives
+from frontier.compile.codes import (  # noqa: F401 - the text of loop functions takes them from here
+    BAD_VERTEX,
+    CLAIMED_TWICE,
+    DONE,
+    NEED_CODE,
+    NEED_IN_EDGES,
+    PAUSED,
+    RECORD_FULL,
+    ROW,
+    SINGLE,
+    SUMS,
+    TOGETHER,
+    UNCONVERGED,
+    WRONG_KIND,
+)
+from frontier.compile.translation.texts import gives
 
 
 @gives("int64")

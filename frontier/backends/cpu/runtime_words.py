@@ -11,7 +11,7 @@ __all__ = [
     "WAKING", "WOKEN", "first", "words",
 ]  # fmt: skip
 
-# Words before the slots: a line in which a functor that raises is reported (frontier.backends.codes); then for helpers
+# Words before the slots: a line in which a functor that raises is reported (frontier.compile.codes); then for helpers
 # (frontier.backends.cpu.teams): how often they were asked, and woken; how much work is worth another worker, and worth
 # waking one; the number of shares of the phase at hand, and when it began; how many helpers
 # there are, and where their mailboxes are.

@@ -53,7 +53,7 @@ from frontier.backends.cpu.mailbox import (
     WORTH,
 )
 from frontier.backends.cpu.runtime_words import ASKED, GRAIN, HELPERS, MAILBOXES, SHARE, SHARES, SINCE, WAKING, WOKEN
-from frontier.backends.translation.texts import gives
+from frontier.compile.translation.texts import gives
 
 __all__ = ["next_share", "offer", "serve", "shares_of"]
 

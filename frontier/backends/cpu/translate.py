@@ -1,6 +1,6 @@
 """The loop functions of the CPU: translated to LLVM, and callable from Python without the GIL.
 
-See :mod:`frontier.backends.translation.translator`.
+See :mod:`frontier.compile.translation.translator`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numba.core.callconv import CPUCallConv
 from numba.extending import intrinsic
 
 from frontier.backends.cpu import atomics
-from frontier.backends.translation.texts import Written
-from frontier.backends.translation.translator import Translator
+from frontier.compile.translation.texts import Written
+from frontier.compile.translation.translator import Translator
 
 __all__ = ["translated"]
 

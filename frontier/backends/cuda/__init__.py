@@ -1,20 +1,11 @@
 """The cuda backend: a loop lowered to one cooperative kernel, whose workers are the threads of all blocks.
 
-``program`` and ``printers`` make the text of a kernel, ``translate``, ``compiler`` and ``linker`` make machine code of
-it, which is kept on disk for one ``environment``, ``launch`` runs it, and ``execution`` is one run.
-
-Kernels call the device functions of ``runtime`` (barrier, counters, trace), ``reductions`` (of a warp, a block and all
-blocks), ``appends`` (to the next frontier), ``queues`` (scans, copies, bitmaps), ``collectives`` (for balances that
-stage lists in shared memory) and ``steps`` (for single operators). ``runtime_words`` are sizes that they share with the
-host, ``names`` what else a kernel sees. ``guards`` calls functors that may raise.
-
-``plain`` compiles and launches kernels that are no loops of programs.
-
+``program`` and ``printers`` make the text of a kernel, ``compiler`` makes machine code of it, which is kept on disk,
+``launch`` runs it, and ``execution`` is one run. ``plain_kernels`` are kernels that are no loops of programs.
 ``from_disk`` is a run with edges on a disk, a kernel for each step and window; ``disk_windows`` says what these are.
 
-``intrinsics`` and ``atomics`` are what numba-cuda lacks, ``numba_compat`` is what is changed in it. ``machine`` chooses
-between these and the ``simulator``, whose threads, guards, phases and fields that do more at an access are in
-``simulator_threads``, ``simulator_guards``, ``simulator_phases`` and ``simulator_fields``.
+``compile`` is the compiler behind ``compiler``, ``device`` the functions that kernels call, ``simulator`` what runs
+kernels without a GPU.
 """
 
 from __future__ import annotations

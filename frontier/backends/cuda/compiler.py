@@ -1,39 +1,34 @@
 """Compile the source text and the functors of a program to a kernel in machine code, which is kept on disk.
 
-The text is imported as a module, numba-cuda makes PTX of it, and a linker makes machine code for the device. It is kept
-in a file whose name is a hash of everything that it depends on, so a second process neither compiles nor imports numba.
+The text is imported as a module, of which ``compile`` makes PTX, and of that machine code for the device. It is kept in
+a file whose name is a hash of everything that it depends on, so a second process neither compiles nor imports numba.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
-import re
 import threading
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from frontier import tracing
-from frontier.backends.cuda.environment import environment
-from frontier.backends.cuda.linker import linked
+from frontier.backends.cuda.compile import ptx
+from frontier.backends.cuda.compile.environment import environment
+from frontier.backends.cuda.compile.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
-from frontier.backends.translation.texts import gives
 from frontier.errors import FrontierError, FunctorError
 from frontier.native import notice
 from frontier.native.cache import cache_folder, is_kept, keep, kept, made_module, once
 from frontier.native.uninterrupted import apart
 
-__all__ = ["ENTRY", "binary", "compiling", "is_made", "key_of", "module_of", "ptx_of"]
+__all__ = ["ENTRY", "binary", "is_made", "key_of", "module_of", "ptx_of"]
 
 #: Name of every kernel.
 ENTRY = "frontier_loop"
 
-_lock, compiling = threading.RLock(), threading.RLock()
+_lock = threading.RLock()
 _binaries: dict[str, bytes] = {}
 
 
@@ -107,19 +102,11 @@ def _machine_code(
         code = apart(lambda: ptx_of(program, capability, bounds))
     except Exception as error:
         blame()
-        raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {_reason(error)}") from error
+        raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {ptx.reason(error)}") from error
     try:
         return linked(code, capability)
     except RuntimeError as error:  # CuPy's, of the driver
-        raise FrontierError(f"the driver cannot link the loop of {steps}: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    """The part of numba-cuda's error that matters, in one line and without colours."""
-    if isinstance(error, KeyError) and isinstance(error.args[0], np.ufunc):
-        return f"there is no np.{error.args[0].__name__} on a GPU"
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+        raise FrontierError(f"the driver cannot link the loop of {steps}: {ptx.reason(error)}") from error
 
 
 def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
@@ -129,46 +116,9 @@ def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
     return made_module(f"frontier_cuda_{name}", cache_folder("cuda") / f"{name}.py", made, functors)
 
 
-# ---- PTX -------------------------------------------------------------------------------------------------
-
-
 def ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
     """The kernel's PTX; needs no GPU."""
-    with compiling:  # of which another may be at work still, for a run that was interrupted
-        return _ptx_of(program, capability, bounds)
-
-
-def _ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
-    from numba import types
-
-    cuda = _numba("numba.cuda")
-    jitted = _copies()
-    module = module_of(program, {made: jitted(program.captured(fn)) for fn, made in program.functors.items()})
+    module = module_of(program, {made: ptx.functor(program.captured(fn)) for fn, made in program.functors.items()})
     scalars = set(program.scalars.values())
-    kinds = [getattr(types, _name(var.dtype)) if var in scalars else types.int64 for var in program.table().values()]
-    from frontier.backends.cuda import numba_compat
-    from frontier.backends.cuda.translate import translated
-
-    with numba_compat.device_of(capability):
-        run = translated(gives()(module.run), [types.int64, *kinds], ENTRY, bounds)
-        made, _ = cuda.compile(run, types.void(), device=True, cc=capability)
-    return str(made).rstrip("\0")
-
-
-def _numba(name: str) -> Any:
-    """A module of numba-cuda; it stands in for numba's own module of this name, and has more in it."""
-    return importlib.import_module(name)
-
-
-def _name(dtype: str) -> str:
-    return "boolean" if dtype == "bool" else dtype
-
-
-@cache
-def _copies() -> Any:
-    """Functors as numba-cuda sees them."""
-    from frontier.backends.copies import Copies
-
-    cuda = _numba("numba.cuda")
-
-    return Copies(cuda.jit(device=True, forceinline=True))
+    dtypes = [var.dtype if var in scalars else "int64" for var in program.table().values()]
+    return ptx.kernel(module.run, ["int64", *dtypes], ENTRY, capability, bounds)

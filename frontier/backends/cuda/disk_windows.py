@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier.backends import windows
-from frontier.backends.reading import Part, Ring, merged_pages
+from frontier.backends.run import windows
+from frontier.backends.run.file_windows import Part, Ring, merged_pages
 from frontier.errors import FrontierMemoryError
 from frontier.graph.packed import AFTER, BLOCK, PackedIds
 from frontier.memory import limits, pinned

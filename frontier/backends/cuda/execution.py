@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from frontier import tracing
-from frontier.backends import tables, workspace
-from frontier.backends.cuda import launch, runtime_words
+from frontier.backends.cuda import launch
+from frontier.backends.cuda.compile import runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
-from frontier.backends.run import LoopExecution
-from frontier.backends.workspace import Code, Workspace
+from frontier.backends.run import worker_tables, workspace
+from frontier.backends.run.execution import LoopExecution
+from frontier.backends.run.workspace import Code, Workspace
 from frontier.errors import DeviceLostError, FrontierError
 from frontier.lowering.loops import lower
 from frontier.lowering.phases import checking
@@ -181,11 +182,11 @@ class CudaExecution(LoopExecution):
     def _of_tables(self, role: str) -> int:
         g, work, run = self._p.graph, self._workspace, self._code.run  # the whole program's may have more threads
         what, edges = role.split()
-        size = tables.of_warp(g, edges)
+        size = worker_tables.of_warp(g, edges)
         if what == "table_size":
             return size
         kind = "words" if what == "table_keys" else "places"
-        return work.address(f"{what} {edges}", kind, run.most_threads // 32 * (size + tables.EXTRA))
+        return work.address(f"{what} {edges}", kind, run.most_threads // 32 * (size + worker_tables.EXTRA))
 
     def _report(self) -> list[int]:
         self._workspace.clock = None  # so that the next run clears the counters

@@ -22,7 +22,7 @@ from frontier.backends.cuda.disk_windows import array_of, ring_of, spans, whole
 from frontier.backends.cuda.execution import CudaExecution, code_of
 from frontier.backends.python.hosted import Hosted, alone
 from frontier.backends.python.interpreter import Interpretation
-from frontier.backends.reading import AHEAD
+from frontier.backends.run.file_windows import AHEAD
 from frontier.functors.functor import arguments
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier

@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from frontier.backends.cuda.compile.runtime_words import ARRIVALS
 from frontier.backends.cuda.compiler import ENTRY, binary, is_made, module_of
 from frontier.backends.cuda.program import CudaProgram, scratch_of
-from frontier.backends.cuda.runtime_words import ARRIVALS
 from frontier.errors import BackendUnavailableError, FunctorError
 from frontier.functors.functor import location
 from frontier.memory import detection, lost
@@ -188,7 +188,7 @@ def _capability(here: Any) -> tuple[int, int]:
 
 
 class SimulatedKernel:
-    """A loop kernel run by Python threads, see :mod:`frontier.backends.cuda.simulator`."""
+    """A loop kernel run by Python threads, see :mod:`frontier.backends.cuda.simulator.operations`."""
 
     #: Two warps in each of two blocks: the fewest with which there are several of both.
     blocks, threads = 2, 64
@@ -205,8 +205,8 @@ class SimulatedKernel:
 
     def __call__(self, exchange: Exchange) -> None:
         """Run it."""
-        from frontier.backends.cuda.simulator import launch
-        from frontier.backends.cuda.simulator_guards import Refused
+        from frontier.backends.cuda.simulator.guards import Refused
+        from frontier.backends.cuda.simulator.threads import launch
 
         values = exchange.values()
         try:

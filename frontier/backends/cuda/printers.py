@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from frontier.backends.cuda.runtime_words import MOST
+from frontier.backends.cuda.compile.runtime_words import MOST
 from frontier.errors import FrontierError
 from frontier.lowering.blocks import Block, Flow, Lines
 from frontier.lowering.ir import Assign, Branch, Counter, Expr, Item, Node, Phase, Together, Var, inside, walk

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from frontier.backends.cuda.compile.runtime_words import FREE, NOTHING, PREFIX, START, scratch
 from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
-from frontier.backends.cuda.runtime_words import FREE, NOTHING, PREFIX, START, scratch
 from frontier.lowering.frontier_state import IN, OUT, FrontierState, form
 from frontier.lowering.ir import Call, Expr, Node, Phase, Var, equal, expression
 from frontier.lowering.kernels import Made
@@ -28,23 +28,23 @@ from frontier.program.schedule import ResolvedSchedule
 
 __all__ = ["Build", "CudaProgram", "scratch_of", "text"]
 
-#: Calls of functors, see :mod:`frontier.backends.guards`.
+#: Calls of functors, see :mod:`frontier.compile.functors.guards`.
 CALLS = ("calling", "tried", "tried_value")
 
 _MODES = {NOTHING: Var("NOTHING"), PREFIX: Var("PREFIX"), START: Var("START")}
 
 _IMPORTS = """import numpy as np
 
-from frontier.backends.bundles import *
-from frontier.backends.cuda.machine import *
-from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, checked, integer
-from frontier.backends.cuda.machine import key_down, key_up, namedtuple, phases, truth
-from frontier.backends.cuda.runtime import *
-from frontier.backends.cuda.reductions import *
-from frontier.backends.cuda.appends import *
-from frontier.backends.cuda.queues import *
-from frontier.backends.cuda.steps import *
-from frontier.backends.cuda.collectives import *
+from frontier.compile.argument_tuples import *
+from frontier.backends.cuda.device.machine import *
+from frontier.backends.cuda.device.machine import GUARDS, POINTERS, SHARED, bits_of, checked, integer
+from frontier.backends.cuda.device.machine import key_down, key_up, namedtuple, phases, truth
+from frontier.backends.cuda.device.runtime import *
+from frontier.backends.cuda.device.reductions import *
+from frontier.backends.cuda.device.appends import *
+from frontier.backends.cuda.device.queues import *
+from frontier.backends.cuda.device.steps import *
+from frontier.backends.cuda.device.collectives import *
 
 """ + "\n".join(
     f"{name}_at = POINTERS[{name!r}]"

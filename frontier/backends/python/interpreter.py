@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier import tracing
-from frontier.backends.interrupts import deferred
 from frontier.backends.python.arithmetic import numbered
 from frontier.backends.python.record import Record
 from frontier.backends.python.view import View, stored
+from frontier.backends.run.interrupts import deferred
 from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.functors.functor import arguments, location
 from frontier.memory.disk import reading

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import EXAMINED, FREE, TILE
+from frontier.backends.cuda.compile.runtime_words import EXAMINED, FREE, TILE
 from frontier.lowering.frontier_state import PUSH_BLOCK
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee, Made
@@ -21,8 +21,8 @@ from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import elements
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import element_at
-    from frontier.backends.cuda.collectives import (
+    from frontier.backends.cuda.device.appends import element_at
+    from frontier.backends.cuda.device.collectives import (
         block_prefix,
         first_in_warp,
         part_of_warp,
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         warp_flush,
         warp_put,
     )
-    from frontier.backends.cuda.machine import block_index, block_size, num_blocks, sync, thread_index
-    from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, offsets_shared, tracing
+    from frontier.backends.cuda.device.machine import block_index, block_size, num_blocks, sync, thread_index
+    from frontier.backends.cuda.device.names import IDS, OFFSETS, I, ids_shared, offsets_shared, tracing
+    from frontier.backends.cuda.device.queues import source_in
+    from frontier.backends.cuda.device.reductions import add_up
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.queues import source_in
-    from frontier.backends.cuda.reductions import add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

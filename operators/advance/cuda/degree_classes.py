@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import EXAMINED
+from frontier.backends.cuda.compile.runtime_words import EXAMINED
 from frontier.lowering.frontier_state import PUSH_CLASSES
 from frontier.lowering.ir import Assign, Counter, Value, Var
 from frontier.lowering.kernels import Callee, Made
@@ -20,11 +20,11 @@ from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import elements
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.collectives import class_places, share_of_block
-    from frontier.backends.cuda.machine import any_lane, block_index, block_size, num_blocks, thread_index
-    from frontier.backends.cuda.names import I, tracing
+    from frontier.backends.cuda.device.collectives import class_places, share_of_block
+    from frontier.backends.cuda.device.machine import any_lane, block_index, block_size, num_blocks, thread_index
+    from frontier.backends.cuda.device.names import I, tracing
+    from frontier.backends.cuda.device.reductions import add_up
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frontier.backends.codes import BLOCK_BITS
+from frontier.compile.codes import BLOCK_BITS
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import ALL
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either, no
@@ -22,10 +22,10 @@ from frontier.operators.elementwise.cuda import appending, queue_of
 from frontier.operators.shared.phases import adjacency, frontier
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import append
-    from frontier.backends.cuda.collectives import culled, take_bit
-    from frontier.backends.cuda.machine import exchange, prefetch, truth
-    from frontier.backends.cuda.names import I
+    from frontier.backends.cuda.device.appends import append
+    from frontier.backends.cuda.device.collectives import culled, take_bit
+    from frontier.backends.cuda.device.machine import exchange, prefetch, truth
+    from frontier.backends.cuda.device.names import I
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
@@ -85,7 +85,7 @@ def visiting(
     The kernel passes on what it was given: ``p``, the problem as functors see it; ``C`` and ``slot``, the counters and
     where this phase's begin; ``lists``, the graph's adjacency lists (``offsets``, and by place ``ends``, ``in_edges``
     and ``weights``); and ``out``, the next queue with what removes duplicates from it
-    (:class:`frontier.backends.bundles.Queue`). Arrays that nothing reads are 0.
+    (:class:`frontier.compile.argument_tuples.Queue`). Arrays that nothing reads are 0.
     """
     every, appends = where is None, take is not None
 

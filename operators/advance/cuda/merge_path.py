@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import FREE, HELD, HISTORY, TILE, WORDS
+from frontier.backends.cuda.compile.runtime_words import FREE, HELD, HISTORY, TILE, WORDS
 from frontier.lowering.frontier_state import PUSH
 from frontier.lowering.ir import Value
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.operators.advance.cuda.edges import Edge, deduplication, finish, is_hit
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import element_at, empty_buffer, flush, put
-    from frontier.backends.cuda.collectives import first_in_warp
-    from frontier.backends.cuda.machine import (
+    from frontier.backends.cuda.device.appends import element_at, empty_buffer, flush, put
+    from frontier.backends.cuda.device.collectives import first_in_warp
+    from frontier.backends.cuda.device.machine import (
         ballot,
         block_index,
         block_size,
@@ -36,9 +36,17 @@ if TYPE_CHECKING:
         sync_warp,
         thread_index,
     )
-    from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, int32_shared, int64_shared, offsets_shared
+    from frontier.backends.cuda.device.names import (
+        IDS,
+        OFFSETS,
+        I,
+        ids_shared,
+        int32_shared,
+        int64_shared,
+        offsets_shared,
+    )
+    from frontier.backends.cuda.device.queues import source_in
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.queues import source_in
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import EXAMINED, FREE, NOTHING, PILE_COUNT
+from frontier.backends.cuda.compile.runtime_words import EXAMINED, FREE, NOTHING, PILE_COUNT
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import PULL
 from frontier.lowering.ir import Call, Counter, Value
@@ -33,8 +33,8 @@ from frontier.operators.advance.switch import hub_inputs, hub_list
 from frontier.operators.shared.phases import adjacency, make_bitmap
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.collectives import fill_hubs, part_of_warp, warp_flush, warp_put
-    from frontier.backends.cuda.machine import (
+    from frontier.backends.cuda.device.collectives import fill_hubs, part_of_warp, warp_flush, warp_put
+    from frontier.backends.cuda.device.machine import (
         any_lane,
         ballot,
         fetch_or,
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
         thread_index,
         truth,
     )
-    from frontier.backends.cuda.names import IDS, I, ids_shared, tracing
+    from frontier.backends.cuda.device.names import IDS, I, ids_shared, tracing
+    from frontier.backends.cuda.device.reductions import add_found, add_up
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import add_found, add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

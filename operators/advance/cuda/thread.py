@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import EXAMINED, PILE_COUNT
+from frontier.backends.cuda.compile.runtime_words import EXAMINED, PILE_COUNT
 from frontier.lowering.frontier_state import PUSH_THREAD
 from frontier.lowering.ir import Call, Counter, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
@@ -24,13 +24,22 @@ from frontier.operators.shared.phases import elements
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import append, append_start, append_waiting, element_at
-    from frontier.backends.cuda.collectives import first_in_warp
-    from frontier.backends.cuda.machine import any_lane, ballot, exchange, fetch_add, popcount, prefetch, shuffle, truth
-    from frontier.backends.cuda.names import I, tracing
+    from frontier.backends.cuda.device.appends import append, append_start, append_waiting, element_at
+    from frontier.backends.cuda.device.collectives import first_in_warp
+    from frontier.backends.cuda.device.machine import (
+        any_lane,
+        ballot,
+        exchange,
+        fetch_add,
+        popcount,
+        prefetch,
+        shuffle,
+        truth,
+    )
+    from frontier.backends.cuda.device.names import I, tracing
+    from frontier.backends.cuda.device.reductions import add_up
+    from frontier.backends.cuda.device.runtime import arrive_packed
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import add_up
-    from frontier.backends.cuda.runtime import arrive_packed
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

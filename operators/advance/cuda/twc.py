@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import EXAMINED
+from frontier.backends.cuda.compile.runtime_words import EXAMINED
 from frontier.lowering.frontier_state import PUSH_TWC
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee, Made
@@ -22,8 +22,8 @@ from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import elements
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.collectives import FOUND, LEADER, share_of_block
-    from frontier.backends.cuda.machine import (
+    from frontier.backends.cuda.device.collectives import FOUND, LEADER, share_of_block
+    from frontier.backends.cuda.device.machine import (
         ballot,
         block_index,
         block_size,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
         sync_or,
         thread_index,
     )
-    from frontier.backends.cuda.names import I, int32_shared, int64_shared, tracing
+    from frontier.backends.cuda.device.names import I, int32_shared, int64_shared, tracing
+    from frontier.backends.cuda.device.reductions import add_up
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

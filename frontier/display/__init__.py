@@ -1,0 +1,1 @@
+"""What users look at: tables of pandas, Polars and Arrow, HTML for notebooks, charts, and bars of progress."""

@@ -1,0 +1,71 @@
+"""Prints a kernel whose GPUs meet at some of its barriers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.backends.cuda.printers import LeaderPrinter
+from frontier.distributed.devices.meeting_words import COMPUTED, MERGED, sums_at
+from frontier.lowering.ir import Counter, Phase, expression
+from frontier.lowering.printer import indented
+from frontier.lowering.variables import CODE, STOP
+
+if TYPE_CHECKING:
+    from frontier.distributed.devices.peers import Peers
+
+__all__ = ["PeersPrinter"]
+
+
+class PeersPrinter(LeaderPrinter):
+    """Prints a kernel whose GPUs meet at some of its barriers."""
+
+    program: Peers
+
+    def function(self) -> list[str]:
+        """Lines of the kernel; for a trace the first thread adds up how long phases take."""
+        lines = super().function()
+        if not self.program.build.traced:
+            return lines
+        box = self._by_thread(self.program.box)
+        at = f"{box}[{self._by_thread(expression(sums_at(self.program.parts)))}"
+        begin = next(i for i, line in enumerate(lines) if line.startswith("        clear_next("))
+        end = next(i for i, line in enumerate(lines) if line == f"        {self.meeting('')[0]}")
+        exchanges = [number for number, phase in self._calls.items() if phase in self.program.exchanges]
+        kind = " or ".join(f"call == {number}" for number in exchanges) or "False"
+        spent = ["if w == 0:", f"    {at} + ({MERGED} if {kind} else {COMPUTED})] += clock() - begun"]
+        return [*lines[:begin], "        begun = clock()", *lines[begin:end], *indented(spent, 2), *lines[end:]]
+
+    def announced(self, call: str) -> list[str]:
+        """Lines that number the meetings."""
+        return [f"if {self._meets(call)}:", f"    {self.place(self.program.meetings)} += 1"]
+
+    def noted(self, phase: Phase) -> list[str]:
+        """Only what all know together ends a run; what this GPU finds alone it tells at the next meeting."""
+        stopped, failed = self.place(self.program.stopped), self.place(self.program.failed)
+        error, stop = self.counter(Counter("ERROR")), self.counter(Counter("STOP"))
+        if not phase.meets:
+            return [f"{stopped} |= {stop}", f"if {error} != 0:", f"    {failed} = {error}"]
+        error = self.counter(Counter("ALL_ERROR"))
+        return [
+            f"{stopped} = 0",
+            f"{self.place(STOP)} |= {self.counter(Counter('ALL_STOP'))}",
+            f"if {error} != 0:",
+            f"    {self.assigned(CODE, error)}",
+            "    break",
+        ]
+
+    def meeting(self, arrivals: str) -> list[str]:
+        """Lines of the barrier at the end of a phase, at which all GPUs may meet."""
+        program = self.program
+        who = ", ".join(map(self._by_thread, (program.box, program.boxes, program.rank, program.parts)))
+        when = ", ".join(self.place(var) for var in (program.meetings, program.stopped, program.failed))
+        return [
+            f"if {self._meets('call')}:",
+            f"    meet(C, slot, {arrivals}, {program.big}, {who}, {when})",
+            "else:",
+            *(f"    {line}" for line in super().meeting(arrivals)),
+        ]
+
+    def _meets(self, call: str) -> str:
+        numbers = [number for number, phase in self._calls.items() if phase.meets]
+        return " or ".join(f"{call} == {number}" for number in numbers) or "False"
