@@ -70,5 +70,5 @@ def disturbed(name: str, patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(execution, "_starts", starts)
     patch.setattr(threads.Threads, "meet", late(threads.Threads.meet))
-    for name in ("gather", "blocks", "dealt", "shared"):
+    for name in ("allgather", "alltoall_blocks", "alltoall_bytes", "allgather_bytes"):
         patch.setattr(mpi.Mpi, name, late(getattr(mpi.Mpi, name)))

@@ -258,7 +258,7 @@ def scan(p):
 @pytest.mark.parametrize("where", ["in kernels", "between steps"])
 def test_results_make_room_for_a_run(ranks, monkeypatch, where):
     """They go to the host on all ranks where one GPU has too little memory."""
-    kind, name = (on_rank.RankExecution, "make") if where == "in kernels" else (step_problem.There, "of")
+    kind, name = (on_rank.RankExecution, "make") if where == "in kernels" else (step_problem.StepProblem, "of")
     step, field = (GROW, "value") if where == "in kernels" else (scan, "sum")
     left, made = threading.local(), getattr(kind, name)
 

@@ -245,7 +245,7 @@ class Comm:
     def asking(self, doing):
         return nullcontext()
 
-    def gather(self, given):
+    def allgather(self, given):
         return [(given[0], device) for device in self.devices]
 
 

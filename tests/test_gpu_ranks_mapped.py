@@ -193,7 +193,7 @@ p = given(there, turns=fr.scalar("int64", 3))
 loop = fr.Loop(fr.Compute(grow), over="vertices", times="turns")
 loop(p)
 p.turns = 1 << 60
-world().gather(None)
+world().allgather(None)
 if rank == 1:
     threading.Timer(3, os.kill, (os.getpid(), signal.{signal})).start()
 try:

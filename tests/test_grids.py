@@ -285,7 +285,7 @@ def test_parts_talk_to_those_of_their_row_and_column(monkeypatch):
         spoke.update((self.comm.rank, rank) for rank, message in enumerate(messages) if message)
         return deal(self, note, messages)
 
-    monkeypatch.setattr(Rounds, "deal", noted)
+    monkeypatch.setattr(Rounds, "alltoall", noted)
     g = fr.rmat(9, 8, seed=5)
     p = fr.Problem(g.to("ranks:12,3x4"), hops=fr.vertex("int32", -1), source=fr.scalar("int64", 3),
                    depth=fr.scalar("int32", 0))  # fmt: skip

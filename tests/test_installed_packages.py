@@ -137,7 +137,7 @@ FILES = """
             self.rank, self.size = int(os.environ["FILES_RANK"]), int(os.environ["FILES_SIZE"])
             self._folder, self._turn = Path(os.environ["FILES_FOLDER"]), 0
 
-        def gather(self, given):
+        def allgather(self, given):
             self._turn += 1
             new = self._folder / f"new-{self.rank}"
             new.write_bytes(pickle.dumps(given))
@@ -152,17 +152,17 @@ FILES = """
                 time.sleep(0.001)
             return pickle.loads(path.read_bytes())
 
-        def add(self, array):
+        def allreduce(self, array):
             array[...] = np.sum(self.gather(array), 0)
 
-        def blocks(self, given, length):
+        def alltoall_blocks(self, given, length):
             at = self.rank * length
             return b"".join(each[at : at + length] for each in self.gather(bytes(given)))
 
-        def dealt(self, given, lengths):
+        def alltoall_bytes(self, given, lengths):
             return [each[self.rank] for each in self.gather([bytes(each) for each in given])]
 
-        def shared(self, given, lengths):
+        def allgather_bytes(self, given, lengths):
             return self.gather(bytes(given))
 
         def end(self, why, status=1):

@@ -55,7 +55,7 @@ class Same:
         return nullcontext()
 
     def places(self, addresses):
-        return self._comm.gather(list(addresses))
+        return self._comm.allgather(list(addresses))
 
     def trim(self):
         pass
@@ -187,7 +187,7 @@ def test_fields_in_parts(several, monkeypatch, longest):
     here, size = threading.local(), int(several[6])
 
     def fields(self):
-        made = object.__new__(visible_fields.Shown)
+        made = object.__new__(visible_fields.VisibleFields)
         made._comm, made._made = here.member, {}
         return made
 
@@ -224,7 +224,7 @@ def test_fields_in_parts(several, monkeypatch, longest):
         p = made(there)
         for number, (step, kernels) in enumerate(steps):
             captures_of(step)
-            agreement.check_alike(member.gather(agreement.description(step, p, None)))
+            agreement.check_alike(member.allgather(agreement.description(step, p, None)))
             schedule = Schedule().resolved()
             if kernels:
                 run = RankExecution(step, p, None, schedule, member, inner, Same(member))

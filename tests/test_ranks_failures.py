@@ -62,7 +62,7 @@ def test_a_part_that_hangs_does_not_keep_the_others(monkeypatch):
 
     monkeypatch.setenv("FRONTIER_RANKS_TIMEOUT", "0.3")
     monkeypatch.setattr(group, "GRACE", 0.1)
-    monkeypatch.setattr(Member, "blocks", hang)
+    monkeypatch.setattr(Member, "alltoall_blocks", hang)
     with pytest.raises(fr.FrontierError, match=r"^rank 2 of 3 has not come to an exchange .* 0.3 s \(FRONTIER_RANKS"):
         Hops(waits_problem()).run()
     released.set()
@@ -94,7 +94,7 @@ def test_ctrl_c_stops_all_parts_at_the_same_boundary(kind, monkeypatch):
     p = waits_problem() if kind is Hops else fr.Problem(fr.path(3).to("ranks:3"), turn=fr.scalar("int64"))
     enactor = kind(p)
     with monkeypatch.context() as patch:
-        patch.setattr(Member, "blocks", press)
+        patch.setattr(Member, "alltoall_blocks", press)
         with pytest.raises(KeyboardInterrupt):
             enactor.run()
     assert enactor.paused
@@ -467,7 +467,7 @@ if comm.rank == 1:                      # with room for the message, but not for
     with open("/proc/self/status") as file:
         size = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmSize"))
     resource.setrlimit(resource.RLIMIT_AS, (size + (60 << 20), size + (60 << 20)))
-comm.gather(long)
+comm.allgather(long)
 """)
     assert made.returncode != 0
     assert "FrontierMemoryError: what ranks tell each other: memory ran out" in made.stderr

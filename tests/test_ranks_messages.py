@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontier.distributed.transport.device_arrays import Handed
+from frontier.distributed.transport.device_arrays import InProcess
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import ROOM, Note, Rounds
 from frontier.distributed.transport.threads import Threads
@@ -86,7 +86,7 @@ def test_integers_that_lie_close_together_take_fewer_bytes(step, size, least):
     assert np.array_equal(found, values)
 
 
-DEALT = Handed.dealt
+DEALT = InProcess.alltoall_bytes
 
 
 def told(members, memory, messages, alike):
@@ -96,7 +96,7 @@ def told(members, memory, messages, alike):
     def tell(member):
         rounds = Rounds(member, memory)
         mine = messages[member.rank]
-        found[member.rank] = (rounds.share(Note(), mine[0]) if alike else rounds.deal(Note(), mine))[1]
+        found[member.rank] = (rounds.allgather(Note(), mine[0]) if alike else rounds.alltoall(Note(), mine))[1]
 
     with ThreadPoolExecutor(len(members)) as pool:
         list(pool.map(tell, members))
@@ -109,7 +109,7 @@ def told(members, memory, messages, alike):
 def test_messages_may_be_carried_without_the_host(monkeypatch, alike, sections, length):
     """Their heads travel with the note, or before ids and values where there are many."""
     rng, carried = np.random.default_rng(sections + length), []
-    monkeypatch.setattr(Handed, "dealt", lambda self, *given: carried.append(1) or DEALT(self, *given))
+    monkeypatch.setattr(InProcess, "alltoall_bytes", lambda self, *given: carried.append(1) or DEALT(self, *given))
 
     def section(at):
         ids = np.flatnonzero(rng.random(length) < 0.6)

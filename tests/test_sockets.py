@@ -54,21 +54,23 @@ def test_everything_arrives(size):
 
     def talk(comm):
         rank = comm.rank
-        assert comm.gather((rank, "x" * 3)) == [(each, "xxx") for each in range(size)]
-        assert comm.gather("y" * 1000 * rank) == ["y" * 1000 * each for each in range(size)]
+        assert comm.allgather((rank, "x" * 3)) == [(each, "xxx") for each in range(size)]
+        assert comm.allgather("y" * 1000 * rank) == ["y" * 1000 * each for each in range(size)]
         lengths = [1 + 1000 * (each + rank) for each in range(size)]
-        came = comm.dealt([given[rank, each, :length].tobytes() for each, length in enumerate(lengths)], lengths)
+        mine = [given[rank, each, :length].tobytes() for each, length in enumerate(lengths)]
+        came = comm.alltoall_bytes(mine, lengths)
         for other, each in enumerate(came):
             assert bytes(each) == given[other, rank, : lengths[other]].tobytes()
-        whole = comm.shared(given[rank, 0, : rank << 19].tobytes(), [other << 19 for other in range(size)])
+        whole = comm.allgather_bytes(given[rank, 0, : rank << 19].tobytes(), [other << 19 for other in range(size)])
         assert [bytes(each) for each in whole] == [given[other, 0, : other << 19].tobytes() for other in range(size)]
-        assert comm.blocks(bytearray([rank] * 2 * size), 2) == bytes(np.repeat(np.arange(size, dtype=np.uint8), 2))
-        assert comm.deal([(rank, other) for other in range(size)]) == [(other, rank) for other in range(size)]
+        blocks = np.repeat(np.arange(size, dtype=np.uint8), 2)
+        assert comm.alltoall_blocks(bytearray([rank] * 2 * size), 2) == bytes(blocks)
+        assert comm.alltoall([(rank, other) for other in range(size)]) == [(other, rank) for other in range(size)]
         for length in (0, 1, size, 1000):
             total = np.arange(length) * (rank + 1)
-            comm.add(total)
+            comm.allreduce(total)
             assert total.tolist() == (np.arange(length) * (size * (size + 1) // 2)).tolist()
-        big = comm.dealt([given[rank, other] for other in range(size)], [3 << 20] * size)
+        big = comm.alltoall_bytes([given[rank, other] for other in range(size)], [3 << 20] * size)
         assert all(np.array_equal(each, given[other, rank]) for other, each in enumerate(big))
         return comm.neighbours, comm.local
 
@@ -82,16 +84,16 @@ def test_who_ends_early_ends_the_others_and_then_all_are_in_step():
     def talk(comm):
         for turn in range(3):
             try:
-                comm.gather(turn)
+                comm.allgather(turn)
                 if comm.rank == 1:
                     comm.graphs += 1
                     raise ValueError("of rank 1")
-                comm.shared(data, [len(data)] * 3)
+                comm.allgather_bytes(data, [len(data)] * 3)
                 said = "went on"
             except (ValueError, Ended) as error:
                 said = str(error)
             comm.finish()
-            assert comm.gather(turn) == [turn] * 3
+            assert comm.allgather(turn) == [turn] * 3
         return said, comm.graphs
 
     waits = "rank 1 of 3 has ended, and others wait for it", 3
@@ -102,13 +104,13 @@ def test_ranks_at_different_steps_are_told():
     def talk(comm):
         try:
             if comm.rank:
-                comm.shared(b"12", [2, 2])
+                comm.allgather_bytes(b"12", [2, 2])
             else:
-                comm.shared(b"123", [3, 3])
+                comm.allgather_bytes(b"123", [3, 3])
         except (FrontierError, Ended) as error:
             said = str(error)
         comm.finish()
-        return said, comm.gather(comm.rank)
+        return said, comm.allgather(comm.rank)
 
     for said, after in together(2, talk):
         assert "the ranks are at different steps" in said or "has ended" in said
@@ -122,7 +124,7 @@ def test_a_lost_rank_ends_the_others(does, monkeypatch):
         monkeypatch.setenv("FRONTIER_RANKS_TIMEOUT", "0.5")
 
     def talk(comm):
-        comm.gather(0)
+        comm.allgather(0)
         if comm.rank == 2 and does == "leaves":
             return "left"
         if comm.rank == 2:
@@ -130,12 +132,12 @@ def test_a_lost_rank_ends_the_others(does, monkeypatch):
             return "left"
         try:
             for _ in range(10):
-                comm.gather(0)
+                comm.allgather(0)
         except RanksError as error:
             with pytest.raises(RanksError, match=re.escape(str(error))):
                 comm.finish()
             with pytest.raises(RanksError, match=re.escape(str(error))):
-                comm.gather(0)
+                comm.allgather(0)
             return str(error)
         finally:
             left.set()
@@ -155,7 +157,7 @@ def test_a_lost_rank_ends_the_others(does, monkeypatch):
 def test_only_who_knows_the_secret_belongs_to_them(monkeypatch):
     monkeypatch.setattr(rendezvous, "JOIN", 1.0)
     monkeypatch.setattr(rendezvous, "PATIENT", 0.5)
-    found = together(2, lambda comm: comm.gather(0), [SECRET, b"of others"])
+    found = together(2, lambda comm: comm.allgather(0), [SECRET, b"of others"])
     assert [type(each) for each in found] == [RanksError, RanksError]
     assert "have not reached rank 0" in str(found[0])
 

@@ -63,7 +63,7 @@ class Together:
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
         """Begin each test together; a failure ends all, before hypothesis tries the example again."""
-        names = self._comm.gather(pyfuncitem.nodeid)
+        names = self._comm.allgather(pyfuncitem.nodeid)
         if len(set(names)) > 1:
             self._end(f"the ranks are at different tests: {names}")
         drawing = getattr(pyfuncitem.obj, "hypothesis", None)

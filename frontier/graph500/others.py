@@ -37,18 +37,18 @@ class Others:
     def wait(self) -> None:
         """Wait until all are here."""
         if self.size > 1:
-            self._comm.gather(None)
+            self._comm.allgather(None)
 
     def slowest(self, seconds: float) -> float:
         """The longest time of all processes."""
-        return max(self._comm.gather(seconds)) if self.size > 1 else seconds
+        return max(self._comm.allgather(seconds)) if self.size > 1 else seconds
 
     def any(self, found: Array) -> Array:
         """Where an array of bools is true on one of the processes at least."""
         if self.size == 1:
             return found
         total = found.view(np.uint8).astype(np.int32)
-        self._comm.add(total)
+        self._comm.allreduce(total)
         return total > 0
 
     def evidence(self, check: Callable[[], Evidence]) -> Evidence:
@@ -61,9 +61,9 @@ class Others:
             mine = check()
         except VerificationError as failed:
             error = failed
-        for each in self._comm.gather(error):
+        for each in self._comm.allgather(error):
             if each is not None:
                 each.of_all_ranks = True  # so that it is printed once
                 raise each
         assert mine is not None
-        return Evidence(self.any(mine.joined), sum(self._comm.gather(mine.edges)))
+        return Evidence(self.any(mine.joined), sum(self._comm.allgather(mine.edges)))

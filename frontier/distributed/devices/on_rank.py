@@ -160,7 +160,7 @@ class RankExecution:
                 raise
             self._finish()
         if ring is not None and self._part.done:
-            totals = self._comm.gather(self._part.total())
+            totals = self._comm.allgather(self._part.total())
             if self._comm.rank == 0 or not self._comm.together:
                 tracing.add_ranks(totals)
         return self.passes - before
@@ -215,7 +215,7 @@ class RankExecution:
     def _handled(self, pending: deferred) -> bool:
         """Act on the reason for which the kernels returned; whether they are at a pass boundary."""
         part, comm = self._part, self._comm
-        told = comm.gather((part.code(), part.failed(), pending.pressed))  # from now on no kernel reads this GPU
+        told = comm.allgather((part.code(), part.failed(), pending.pressed))  # from now on no kernel reads this GPU
         codes = {code for code, _, _ in told}
         if any(failed for _, failed, _ in told):
             self.done = True
@@ -260,7 +260,7 @@ class RankExecution:
                 self._part.handle()
             except FrontierError as found:
                 error = sendable(found)
-        for rank, each in enumerate(self._comm.gather(error)):
+        for rank, each in enumerate(self._comm.allgather(error)):
             if each is not None:
                 each.add_note(f"(rank {rank} of {self._comm.size})")
                 raise common(each)
@@ -289,7 +289,7 @@ class RankExecution:
             ids = {name: (each.kind, to_host(each.ids)) for name, each in portions.items()}
             last = None if current is None else (current.kind, to_host(current.ids))
             self._fields.leave(stopped)
-        told = self._comm.gather((ids, last))
+        told = self._comm.allgather((ids, last))
         for name in ids:
             p.piles[name] = self._united([piles[name] for piles, _ in told])
         given = self._given is not None and (self._step.passes_through or (self._step.own and self.done))

@@ -52,16 +52,16 @@ class PeersProgram(Claims):
             self.exchange_claims(step, claim, current, pushed)
             return
         self.other_bitmap()
-        dealt = self.touches.dealt(step, pushed)
+        combined = self.touches.combined(step, pushed)
         finds = pushed and step.far and not step.passes_through and current.kinds <= {"vertex"} and _finds(step)
-        tells = [self._tell(name, everything=name in dealt) for name in watched]
+        tells = [self._tell(name, everything=name in combined) for name in watched]
         if finds:
             tells.append(self._tell("", everything=True))
-        if dealt or finds:
+        if combined or finds:
             self._together(*tells, title="tell what has changed")
-            leaders = {name: self.touches.leader(step, name) for name in dealt}
-            ordered = sorted(dealt, key=lambda name: (leaders[name] not in dealt, name))  # before their leaders
-            self._bring_together(step, current, [self._merge(name, dealt, leaders[name]) for name in ordered], finds)
+            leaders = {name: self.touches.leader(step, name) for name in combined}
+            ordered = sorted(combined, key=lambda name: (leaders[name] not in combined, name))  # before their leaders
+            self._bring_together(step, current, [self._merge(name, combined, leaders[name]) for name in ordered], finds)
         elif not step.passes_through:
             if not tells and can_meet(self._within):
                 self._meet(self._sized(current))
@@ -91,11 +91,11 @@ class PeersProgram(Claims):
         else:
             self._publish(current, *merges)
 
-    def _merge(self, name: str, dealt: dict[str, str], leader: str) -> Call:
+    def _merge(self, name: str, combined: dict[str, str], leader: str) -> Call:
         """Owners bring together what all have made of their elements of a field."""
-        bring, bases = self._combining(name, dealt[name])
-        if leader in dealt:
-            lead, of_leader = self._combining(leader, dealt[leader])
+        bring, bases = self._combining(name, combined[name])
+        if leader in combined:
+            lead, of_leader = self._combining(leader, combined[leader])
             parts: dict[str, Constant] = {
                 "at": self._at(name), "lead": lead, "lead_at": self._at(leader),
                 "mirrored": name in self.touches.mirrored,

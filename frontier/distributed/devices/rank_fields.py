@@ -116,7 +116,7 @@ class RankFields:
             some = self._own(name, name not in everywhere)
             read(self._replica.whole.arrays[name][some], p.arrays[name][some])
         told = [name for name in names if name not in everywhere]
-        for rank, each in enumerate(self._comm.gather({name: p.arrays[name][first:end] for name in told})):
+        for rank, each in enumerate(self._comm.allgather({name: p.arrays[name][first:end] for name in told})):
             for name in told:
                 p.arrays[name][self._starts[rank] : self._starts[rank + 1]] = each[name]
 

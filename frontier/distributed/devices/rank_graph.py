@@ -92,7 +92,7 @@ def bring_in_lists(g: Graph, comm: Communicator) -> None:
     with deferred(patient=True) as pending:
         g._topology.derived.pop(f"cached {name}", None)
         g.cached(name, lambda: number_in_edges(g, comm))
-        pressed = comm.gather(pending.pressed)
+        pressed = comm.allgather(pending.pressed)
         pending.pressed = False
     if any(pressed):
         raise common(KeyboardInterrupt())

@@ -110,10 +110,10 @@ class Touches:
         reached = with_partners(reached, swaps)
         self.changed = frozenset(changed & self._vertex)
         self.mirrored = frozenset(reached & changed & self._vertex)
-        dealt = [self.dealt(step, True) for step in self._combine]
+        combined = [self.combined(step, True) for step in self._combine]
         #: Vertex fields of which a GPU reads no other elements of others than it has stored itself.
         self.apart = frozenset(self._vertex - self.mirrored - (reached - changed))
-        self.summed = frozenset(name for each in dealt for name, how in each.items() if how == "sum")
+        self.summed = frozenset(name for each in combined for name, how in each.items() if how == "sum")
         assert self.summed <= self.mirrored  # an atomic needs the element
         if any(names & self.summed for names in swaps):
             raise OneKernelError("fields that are added to, and exchanged")
@@ -130,7 +130,7 @@ class Touches:
         self._asked = frozenset(name for name in self.claimed for step in self._needed if self._asks(step, name))
         #: For keys of compiled code.
         self.key = (
-            tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt),
+            tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in combined),
             tuple(sorted(self._free.items())), tuple(self._claims.get(step) for step in self._combine),
             claims.FEW, afar,
         )  # fmt: skip
@@ -188,7 +188,7 @@ class Touches:
             return set()
         return set() if self._pulls[step] else {step.near} if step.far else {"v", "src", "edge"}
 
-    def dealt(self, step: Step, pushed: bool) -> dict[str, str]:
+    def combined(self, step: Step, pushed: bool) -> dict[str, str]:
         """The fields that a step changes at elements of others, and how changes are merged."""
         own = {step.near} if pushed else {step.far}
         writes = self._writes(step)
@@ -207,7 +207,7 @@ class Touches:
 
     def watched(self, step: Step, pushed: bool) -> list[str]:
         """The fields whose changes by a step concern others."""
-        return sorted(self._writes(step).keys() & self._vertex & (self.mirrored | self.dealt(step, pushed).keys()))
+        return sorted(self._writes(step).keys() & self._vertex & (self.mirrored | self.combined(step, pushed).keys()))
 
     def needs(self, step: Step) -> bool:
         """Whether a step needs elements of others that some step changes."""

@@ -89,9 +89,9 @@ class RanksBackend(Backend):
 
     def shown(self) -> Any:
         """Return what shows the fields of one problem: as arrays in parts, unless this process has all parts."""
-        from frontier.distributed.ranks.visible_fields import Shown
+        from frontier.distributed.ranks.visible_fields import VisibleFields
 
-        return None if self.parts else Shown()
+        return None if self.parts else VisibleFields()
 
     def alike(self, graph: Graph) -> Graph:
         """Return a graph; if ranks have not the same, all raise GraphError."""

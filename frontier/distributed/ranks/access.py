@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Ends", "at_own", "reached", "touched"]
+__all__ = ["Access", "at_own", "reached", "touched"]
 
 
 def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
@@ -61,7 +61,7 @@ def reached(step: Step, p: Problem, turns: bool) -> dict[str, set[str]]:
     return found
 
 
-class Ends:
+class Access:
     """Where the steps of a program touch arrays, and who must therefore be told of what owners have changed.
 
     Parameters

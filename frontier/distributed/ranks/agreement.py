@@ -87,7 +87,7 @@ def check_values(p: Problem, done: Sequence[Mapping[str, Any]], comm: Communicat
     marks = {name: {each[name] for each in done} for name in done[0]}
     differ = [name for name, some in marks.items() if None in some or len(some) > 1]
     if differ:
-        check_alike(comm.gather(_values(p, differ)))
+        check_alike(comm.allgather(_values(p, differ)))
     p._shown.compared(p)
 
 

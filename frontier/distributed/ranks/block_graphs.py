@@ -149,5 +149,5 @@ def _received(
             arrays.append(g.weights[begin:end])
         owners = column.start + np.searchsorted(starts[1:], targets, side="right") % grid.rows
         there = (np.flatnonzero(owners == rank) for rank in range(comm.size))
-        told = comm.deal([[array[at] for array in arrays] for at in there])
+        told = comm.alltoall([[array[at] for array in arrays] for at in there])
         yield tuple(np.concatenate(parts) for parts in zip(*told, strict=True))

@@ -85,7 +85,7 @@ def agree(comm: Communicator, given: tuple[Any, ...] | Exception) -> None:
 
 def _warn(shares: Shares, rows: Rows, made: OwnRows, comm: Communicator, directed: bool) -> None:
     """Warn, on one rank, of edges that may not be meant as they are taken; all call this together."""
-    differ = [each for each in comm.gather(rows.differ) if each is not None]
+    differ = [each for each in comm.allgather(rows.differ) if each is not None]
     gaps = ids_with_gaps(comm, made, directed) if "gaps" in shares.doubts else None
     if comm.rank == 0 and differ:
         source, target = differ[0]
@@ -105,7 +105,7 @@ def ids_with_gaps(comm: Communicator, made: OwnRows, directed: bool) -> int | No
     if directed and found <= n // ONE_IN:
         occurs = offsets[1:] != offsets[:-1]
         occurs[made.targets[slice(*(int(offsets[at]) for at in made.own))]] = True
-        for bits in comm.gather(np.packbits(occurs)):
+        for bits in comm.allgather(np.packbits(occurs)):
             occurs |= np.unpackbits(bits, count=n).view(bool)
         found = int(np.count_nonzero(occurs))
     return found if found <= n // ONE_IN else None
@@ -145,7 +145,7 @@ class _Pieces:
 
     def __init__(self, shares: Shares, comm: Communicator, both: bool, self_loops: str) -> None:
         self._shares, self._comm, self._both, self._self_loops = shares, comm, both, self_loops
-        counts = comm.gather(shares.count)
+        counts = comm.allgather(shares.count)
         self._first, self._total = 0, shares.count
         if shares.alone:
             self._first, self._total = sum(counts[: comm.rank]), sum(counts)
@@ -175,7 +175,7 @@ class _Pieces:
 
     def _asked(self) -> int | None:
         """How many vertices there shall be."""
-        asked = self._comm.gather(self._shares.num_vertices)
+        asked = self._comm.allgather(self._shares.num_vertices)
         if len(set(asked)) > 1:
             raise common(GraphError("all ranks must say the same num_vertices="))
         said: int | None = asked[0]
@@ -219,15 +219,15 @@ class _Pieces:
                 failed = self._turns, error
         _raise(self._comm, failed)
         if check is not None and not alone:
-            check(sum(self._comm.gather(self._found)))
-        self.num_vertices = max(self._comm.gather(least))
+            check(sum(self._comm.allgather(self._found)))
+        self.num_vertices = max(self._comm.allgather(least))
         self.ids = id_dtype(self.num_vertices)
         self._agree_dtypes(empty, full)
         return counts
 
     def _agree_dtypes(self, empty: dict[str, Any], full: dict[str, set[Any]]) -> None:
         """Find dtypes that hold the values of all; what is empty counts only where nothing has values."""
-        told = self._comm.gather((empty, full))
+        told = self._comm.allgather((empty, full))
         if any(set(each) != set(told[0][0]) for each, _ in told):
             raise common(GraphError("either all ranks give weights, and the same columns, or none does"))
         for name in told[0][0]:
@@ -264,7 +264,7 @@ class _Pieces:
             if self._both:
                 arrays = _both_ways(*arrays)
             owner = np.searchsorted(starts[1:], arrays[0], side="right")
-            told = self._comm.deal(sorted_out(owner, arrays, self._comm.size))
+            told = self._comm.alltoall(sorted_out(owner, arrays, self._comm.size))
             del made, arrays, owner
             yield from _some(told, most)
             del told
@@ -287,7 +287,7 @@ def _some(told: list[Any], most: int) -> Iterator[tuple[Array, ...]]:
 
 def _raise(comm: Communicator, failed: tuple[int, Exception] | None) -> None:
     """Raise the first error, if a rank has one, on all; with the turn in which it occurred."""
-    _raise_first(comm, comm.gather(failed))
+    _raise_first(comm, comm.allgather(failed))
 
 
 def _raise_first(comm: Communicator, found: list[tuple[int, Exception] | None]) -> None:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from frontier.distributed.ranks.field_storage import Values
     from frontier.memory.base import Memory
 
-__all__ = ["Away", "bring_all", "read"]
+__all__ = ["DeferredField", "bring_all", "read"]
 
-_living: weakref.WeakSet[Away] = weakref.WeakSet()
+_living: weakref.WeakSet[DeferredField] = weakref.WeakSet()
 
 
-class Away:
+class DeferredField:
     """Elements of a field on a GPU.
 
     Attributes

@@ -52,7 +52,7 @@ class Counts:
         for owner in owners:
             owner %= comm.size
         parts = [sorted_out(owner, [each], comm.size) for owner, each in zip(owners, ids, strict=True)]
-        for (came,) in itertools.chain(*comm.deal([list(each) for each in zip(*parts, strict=True)])):
+        for (came,) in itertools.chain(*comm.alltoall([list(each) for each in zip(*parts, strict=True)])):
             if len(came) == 0:
                 continue
             places = came & (_BLOCK - 1)
@@ -72,7 +72,7 @@ class Counts:
         blocks = -(-num_vertices // _BLOCK)
         self._grow(len(range(comm.rank, blocks, comm.size)) * _BLOCK)
         sums = np.zeros(blocks, np.int64)
-        for rank, each in enumerate(comm.gather(self._found.reshape(-1, _BLOCK).sum(1, dtype=np.int64))):
+        for rank, each in enumerate(comm.allgather(self._found.reshape(-1, _BLOCK).sum(1, dtype=np.int64))):
             own = sums[rank :: comm.size]
             own[:] = each[: len(own)]
         self._before = np.concatenate(([0], np.cumsum(sums)))
@@ -86,7 +86,7 @@ class Counts:
             if owner == self._comm.rank:
                 first = turn << BITS
                 found[at] = self._found[first : first + vertex % _BLOCK].sum(dtype=np.int64)
-        self._comm.add(found)
+        self._comm.allreduce(found)
         found += self._before[vertices >> BITS]
         return found
 
@@ -94,7 +94,7 @@ class Counts:
         """The numbers of this rank's own vertices; this gives away what the rank has counted."""
         comm = self._comm
         cuts = [self._place(comm.rank, vertex) for vertex in starts.tolist()]
-        told = comm.deal([self._found[lo:hi] for lo, hi in itertools.pairwise(cuts)])
+        told = comm.alltoall([self._found[lo:hi] for lo, hi in itertools.pairwise(cuts)])
         first, end = starts[comm.rank : comm.rank + 2].tolist()
         made = np.empty(end - first, self._found.dtype)
         self._found = self._found[:0].copy()
@@ -146,7 +146,7 @@ def sorted_out(owner: Array, arrays: list[Array], size: int) -> list[list[Array]
 
 def offsets_of(degree: Array, starts: Array, comm: Communicator) -> tuple[Array, Array]:
     """The offsets of the whole graph, and the first slot of every rank; each rank gives the degrees of its vertices."""
-    bounds = np.concatenate(([0], np.cumsum(comm.gather(int(degree.sum(dtype=np.int64))))))
+    bounds = np.concatenate(([0], np.cumsum(comm.allgather(int(degree.sum(dtype=np.int64))))))
     offsets = np.zeros(int(starts[-1]) + 1, offset_dtype(int(bounds[-1])))
     step = max(_LEAST, int(starts[-1]) // (_ONE_IN * comm.size))
     for turn in range(0, int(np.diff(starts).max()), step):
@@ -154,7 +154,7 @@ def offsets_of(degree: Array, starts: Array, comm: Communicator) -> tuple[Array,
         stop = np.minimum(first + step, starts[1:])
         lengths = ((stop - first) * offsets.itemsize).tolist()
         given = degree[turn : turn + step].astype(offsets.dtype).tobytes()
-        for lo, hi, came in zip(first.tolist(), stop.tolist(), comm.shared(given, lengths), strict=True):
+        for lo, hi, came in zip(first.tolist(), stop.tolist(), comm.allgather_bytes(given, lengths), strict=True):
             offsets[lo + 1 : hi + 1] = np.frombuffer(came, offsets.dtype)
     np.cumsum(offsets, dtype=offsets.dtype, out=offsets)
     return offsets, bounds

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.distributed.ranks.grid import ALL, AT_ENDS
-from frontier.distributed.ranks.local_frontier import Portion, ascending
+from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending
 from frontier.distributed.ranks.merge import changes, distinct, merge, places, stays, values_of
 from frontier.distributed.ranks.mirrors import Mirrors
 from frontier.distributed.ranks.partial_reductions import fold, partial
 from frontier.distributed.ranks.plans import Plans
 from frontier.distributed.ranks.pulls import standing_at_far_ends
 from frontier.distributed.ranks.readers import Readers, read_at_ends
-from frontier.distributed.ranks.selective_mirrors import READERS, Selective
+from frontier.distributed.ranks.selective_mirrors import READERS, SelectiveMirrors
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import Note, Rounds
 from frontier.memory.shortage import explained
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frontier.distributed.ranks.grid import Grid
-    from frontier.distributed.ranks.halo_updates import Borrowing
+    from frontier.distributed.ranks.halo_updates import HaloUpdates
     from frontier.distributed.ranks.merge import Change
     from frontier.distributed.ranks.plans import Plan
-    from frontier.distributed.ranks.step_problem import There
+    from frontier.distributed.ranks.step_problem import StepProblem
     from frontier.distributed.transport.communicators import Communicator
     from frontier.graph.graph import Graph
     from frontier.program.step import Operator, Step
@@ -67,35 +67,35 @@ class Exchange:
     Parameters
     ----------
     program : Step
-    there : There
+    placed : StepProblem
         The problem in the memory in which steps run.
     comm : Communicator
     starts : ndarray
         First vertex of every part, and the number of vertices.
     turning : collection of Step
         Those that may pull.
-    borrowing : Borrowing, optional
+    halo : HaloUpdates, optional
         Of edges of other ranks, on a graph in parts.
     grid : Grid, optional
         In which the parts lie.
     """
 
     def __init__(
-        self, program: Step, there: There, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
-        borrowing: Borrowing | None = None, grid: Grid | None = None,
+        self, program: Step, placed: StepProblem, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
+        halo: HaloUpdates | None = None, grid: Grid | None = None,
     ) -> None:  # fmt: skip
-        self._program, self._there, self._turning = program, there, turning
-        self._p = p = there.problem
+        self._program, self._placed, self._turning = program, placed, turning
+        self._p = p = placed.problem
         self._rank, self._parts = comm.rank, comm.size
         self._memory = p.graph.placement.memory
         self.rounds = Rounds(comm, self._memory)
-        self.mirrors = (Mirrors if grid else Selective)(there, self.rounds, starts, grid)
+        self.mirrors = (Mirrors if grid else SelectiveMirrors)(placed, self.rounds, starts, grid)
         self.plans = Plans(program, p, turning, grid is not None)
         #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
         self._spreads: dict[Step, set[str]] = {}
         #: A program of one step ends with it: then all is told at once.
         self._single = not program.inner()
-        self.borrowing = borrowing
+        self.halo = halo
         self._begun = False
 
     def run(
@@ -142,12 +142,12 @@ class Exchange:
     def _begin(self) -> None:
         """Find out who reads what, before the first step."""
         self._begun = True
-        if self._single or self._parts == 1 or not isinstance(self.mirrors, Selective):
+        if self._single or self._parts == 1 or not isinstance(self.mirrors, SelectiveMirrors):
             return
         comm, told = self.rounds.comm, self.plans.mirrored.get(ALL, [])
         names, edges = read_at_ends(self._program, self._p, told, self._turning, self.plans)
         if names:
-            readers = Readers.of(self._there.host.graph, comm, self.mirrors.bounds("vertex"), edges)
+            readers = Readers.of(self._placed.host.graph, comm, self.mirrors.bounds("vertex"), edges)
             if readers.few:
                 self.mirrors.select(names, readers)
                 self.plans.mirrored = {ALL: [each for each in told if each not in names], READERS: sorted(names)}
@@ -157,7 +157,7 @@ class Exchange:
     ) -> tuple[Frontier, Frontier]:
         """On which elements the step runs here, and at which it stands, whose fields are current then."""
         mirrors, blocks = self.mirrors, plan.in_blocks
-        asked = [f] if pull and isinstance(f, Portion) else []
+        asked = [f] if pull and isinstance(f, LocalFrontier) else []
         whole = [] if blocks else mirrors.touching(plan.others[ALL], asked)
         on = f if f.kind == "vertex" or not step.far else self._ends_of(step, f)
         if blocks and on.kind == "edge":  # the step refuses them
@@ -165,13 +165,13 @@ class Exchange:
             return nothing, nothing
         if blocks:
             audience = AT_ENDS[step.near]
-            if isinstance(on, Portion) and on.maker is not None:
+            if isinstance(on, LocalFrontier) and on.maker is not None:
                 self._spreads.setdefault(on.maker, set()).add(audience)
             members = mirrors.current(plan.others, on, audience)
             return members, members
         own = mirrors.own(Frontier.all(here) if pull else on)
-        if self.borrowing is not None and not pull:
-            self.borrowing.before(step, own, f.is_all)
+        if self.halo is not None and not pull:
+            self.halo.before(step, own, f.is_all)
         return whole[0] if whole else f if pull else own, own
 
     # ---- on this part ----------------------------------------------------------------------------------------
@@ -181,9 +181,9 @@ class Exchange:
     ) -> _Outcome:
         """Run the step on ``mine``; ``at`` are the elements at which it stands, and next to which it writes."""
         p, mirrors = self._p, self.mirrors
-        looked = [each for each in plan.own if self.plans.ends.needed[each.name] and not stays(p, each.name)]
+        looked = [each for each in plan.own if self.plans.access.needed[each.name] and not stays(p, each.name)]
         folded = {name: p.arrays[name][at.ids] for name in plan.folds}
-        before = values_of(p, step, [*plan.dealt, *looked], at, mirrors.others)
+        before = values_of(p, step, [*plan.sent, *looked], at, mirrors.others)
         piles = {name: p.piles[name] for name in step.fills()}
         for name, pile in piles.items():
             p.piles[name] = Frontier(p.graph, (), pile.kind)
@@ -200,7 +200,7 @@ class Exchange:
         for name, pile in piles.items():
             own, added = mirrors.own(pile).ids, p.piles[name].ids
             both = self._memory.xp.concatenate([own, added])
-            p.piles[name] = Portion.of(p.graph, pile.kind, distinct(both), 0)
+            p.piles[name] = LocalFrontier.of(p.graph, pile.kind, distinct(both), 0)
         for each in plan.own:
             if each in looked:
                 mirrors.changed(each.name, changed.pop(each.name)[0])
@@ -229,7 +229,7 @@ class Exchange:
         for each in plan.own:
             self.mirrors.changed(each.name, None)
         for name in step.fills():  # so that this part has as many counts to tell as others
-            p.piles[name] = Portion.of(p.graph, p.piles[name].kind, self.mirrors.own(p.piles[name]).ids, 0)
+            p.piles[name] = LocalFrontier.of(p.graph, p.piles[name].kind, self.mirrors.own(p.piles[name]).ids, 0)
 
     def _ascending(self, f: Frontier) -> NDArray[Any]:
         if f._ids is None:
@@ -243,19 +243,19 @@ class Exchange:
         p, mirrors, piles = self._p, self.mirrors, step.fills()
         note.counts = [len(made.ids), *(len(p.piles[name].ids) for name in piles)]
         found, notes = made.ids, list[Note]()
-        if plan.deals:
+        if plan.sends:
             notes, found = self._deal(plan, note, made, f)
         mirrored = {ALL: mirrors.results()} if self._single else self.plans.mirrored
         names = {audience: mirrors.untold(some, audience) for audience, some in mirrored.items()}
         counting = plan.finds and any(each.counts[0] for each in notes)  # several parts may have found the same
-        next_ = Portion.of(p.graph, made.kind, found, 0)
+        next_ = LocalFrontier.of(p.graph, made.kind, found, 0)
         next_.maker = step
         portions: dict[str, list[Frontier]] = {}
-        if not step.passes_through and (self._single or counting or not plan.deals):
+        if not step.passes_through and (self._single or counting or not plan.sends):
             portions = {audience: [next_] for audience in ([ALL] if self._single else self._spreads.get(step, ()))}
         told: list[Frontier] = []
-        if not plan.deals or any(names.values()) or counting or portions:
-            after, whole = mirrors.tell(Note(counts=[len(found)]) if plan.deals else note, names, portions)
+        if not plan.sends or any(names.values()) or counting or portions:
+            after, whole = mirrors.tell(Note(counts=[len(found)]) if plan.sends else note, names, portions)
             told = whole.pop(ALL, [])
             next_.spread = {audience: each for audience, (each,) in whole.items()}
             notes = notes or after
@@ -264,7 +264,7 @@ class Exchange:
         if not plan.finds:
             next_.total = _sum(notes, 0)
         for at, name in enumerate(piles, 1):
-            p.piles[name] = Portion.of(p.graph, p.piles[name].kind, p.piles[name].ids, _sum(notes, at))
+            p.piles[name] = LocalFrontier.of(p.graph, p.piles[name].kind, p.piles[name].ids, _sum(notes, at))
         for at, (name, reduction) in enumerate(step.partial()):
             scalar = p.scalars[name]
             scalar[0] = reduction.merged([each.scalars[at][0] for each in notes], scalar.dtype, plain)
@@ -273,7 +273,7 @@ class Exchange:
     def _deal(self, plan: Plan, note: Note, made: _Outcome, f: Frontier) -> tuple[list[Note], NDArray[Any]]:
         """Give to owners what is theirs; the notes of all, and which of its own elements this part now has."""
         p, mirrors = self._p, self.mirrors
-        names = [*(each.name for each in plan.dealt), *plan.folds]
+        names = [*(each.name for each in plan.sent), *plan.folds]
         bounds = [mirrors.bounds_of(name) for name in names]
         given: list[Any] = [made.changed.get(name, (made.ids[:0], p.arrays[name][:0])) for name in names]
         if plan.finds:
@@ -284,10 +284,10 @@ class Exchange:
         found = made.ids
         if plan.finds:
             found = self._mine([each.pop(0)[0] for each in told], bounds[0])
-        if plan.dealt and any(each.changed for each in notes):
-            merge(p, plan.dealt, [dict(zip(names, each, strict=True)) for each in told])
+        if plan.sent and any(each.changed for each in notes):
+            merge(p, plan.sent, [dict(zip(names, each, strict=True)) for each in told])
             united: dict[tuple[int, ...], Any] = {}  # the same elements of several fields are the same objects
-            for at, name in enumerate(each.name for each in plan.dealt):
+            for at, name in enumerate(each.name for each in plan.sent):
                 parts = [each[at][0] for each in told]
                 key = tuple(map(id, parts))
                 if key not in united:
@@ -307,7 +307,7 @@ class Exchange:
         ids = distinct(ends.ids).astype(np.int64)
         bounds = self.mirrors.bounds("vertex")
         _, told = self._to_owners(Note(), [(ids, None)], [bounds])
-        return Portion.of(self._p.graph, "vertex", self._mine([ids for ((ids, _),) in told], bounds), 0)
+        return LocalFrontier.of(self._p.graph, "vertex", self._mine([ids for ((ids, _),) in told], bounds), 0)
 
     def _mine(self, parts: list[NDArray[Any]], bounds: NDArray[Any]) -> NDArray[Any]:
         first, end = bounds[self._rank : self._rank + 2].tolist()
@@ -329,7 +329,7 @@ class Exchange:
             return made
 
         messages = [NOTHING if rank == self._rank else packed(sections(rank)) for rank in range(self._parts)]
-        notes, came = self.rounds.deal(note, messages)
+        notes, came = self.rounds.alltoall(note, messages)
         own = sections(self._rank)
         like = [(each.first, each.length, each.values, False) for each in own]
         told = [unpacked(message, like, self._memory) for message in came]

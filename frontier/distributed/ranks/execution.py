@@ -23,13 +23,13 @@ from frontier.distributed.ranks.agreement import check_alike, check_values, desc
 from frontier.distributed.ranks.divided_step import Exchange
 from frontier.distributed.ranks.grid import Grid
 from frontier.distributed.ranks.grid_steps import block_of, in_block
-from frontier.distributed.ranks.halo_updates import Borrowing
-from frontier.distributed.ranks.local_frontier import Portion
+from frontier.distributed.ranks.halo_updates import HaloUpdates
+from frontier.distributed.ranks.local_frontier import LocalFrontier
 from frontier.distributed.ranks.local_problem import headed, in_parts, own_part, part_for, push_only
 from frontier.distributed.ranks.mapped_memory import make_room
 from frontier.distributed.ranks.pulls import may_pull, problem_to_pull, pulls
 from frontier.distributed.ranks.scans import accumulated
-from frontier.distributed.ranks.step_problem import There
+from frontier.distributed.ranks.step_problem import StepProblem
 from frontier.distributed.ranks.write_set import check_writes
 from frontier.distributed.transport.device_arrays import in_kernels
 from frontier.distributed.transport.messages import NOTHING
@@ -61,19 +61,20 @@ class _Walk(Context):
     """The interpreter's walk through a program, with steps divided among parts."""
 
     def __init__(
-        self, program: Step, there: There, schedule: ResolvedSchedule, comm: Communicator, backend: Computing, rows: int
+        self, program: Step, placed: StepProblem, schedule: ResolvedSchedule, comm: Communicator, backend: Computing,
+        rows: int
     ) -> None:
-        p = there.host
-        super().__init__(there.problem, push_only(schedule))
-        self._given, self._there = schedule, there
+        p = placed.host
+        super().__init__(placed.problem, push_only(schedule))
+        self._given, self._placed = schedule, placed
         self._comm, self._backend = comm, backend
         self._starts = _starts(p.graph, comm.size)
         self._grid = Grid(rows, comm.size // rows, comm.rank) if rows > 1 else None
-        borrowing = Borrowing(there, comm, self._backend.interprets) if in_parts(p) else None
+        halo = HaloUpdates(placed, comm, self._backend.interprets) if in_parts(p) else None
         steps = () if self._backend.interprets else walk(program)
         #: Steps that may pull; looked for once, since it takes longer than many a pass.
         self._turning = {each for each in steps if may_pull(each, p, schedule)}
-        self.exchange = Exchange(program, there, comm, self._starts, self._turning, borrowing, self._grid)
+        self.exchange = Exchange(program, placed, comm, self._starts, self._turning, halo, self._grid)
         #: Where the time of this run goes.
         self.total = tracing.RankTotal(comm.rank)
         self._touched: dict[Any, frozenset[str]] = {}
@@ -86,7 +87,7 @@ class _Walk(Context):
                 self._touched[fn] = frozenset(made.fields if made.exact else self.problem.arrays)
             with self._exchanging():
                 self.exchange.mirrors.complete(self._touched[fn])
-            self._view = self._there.view(self._view, self._touched[fn])
+            self._view = self._placed.view(self._view, self._touched[fn])
         return super().functor(fn, names)
 
     def _one(self, step: Operator, f: Any) -> Any:
@@ -103,9 +104,9 @@ class _Walk(Context):
             return step.interpret(self, f)
         if step not in self._touched:
             self._touched[step] = touched(step, self.problem)
-        if self.exchange.borrowing is not None:
-            self.exchange.borrowing.changed(self._touched[step])
-        portions = [f] if isinstance(f, Portion) else []
+        if self.exchange.halo is not None:
+            self.exchange.halo.changed(self._touched[step])
+        portions = [f] if isinstance(f, LocalFrontier) else []
         with self._exchanging():
             whole = self.exchange.mirrors.complete(self._touched[step], portions)
         if portions:
@@ -113,16 +114,16 @@ class _Walk(Context):
         return self._run_inner(step, None) if isinstance(f, int) else self._run_inner(_alone(step), f)
 
     def _divided(self, step: Operator, f: Frontier) -> Frontier:
-        p, there = self.problem, self._there
+        p, placed = self.problem, self._placed
         if self.exchange.plans.in_blocks(step):
             return self._in_blocks(step, f)
-        made = part_for(step, there.host, self._comm, self._backend.interprets) if in_parts(p) else there.host
+        made = part_for(step, placed.host, self._comm, self._backend.interprets) if in_parts(p) else placed.host
         with self._exchanging(f) as sizes:
             mirrors = self.exchange.mirrors
             pull = step in self._turning and pulls(step, p, f, self._given, self._comm, mirrors)
             if pull:
-                made = problem_to_pull(step, there.host, self._comm, mirrors)
-            on = there.on(made)
+                made = problem_to_pull(step, placed.host, self._comm, mirrors)
+            on = placed.on(made)
             next_ = self.exchange.run(
                 step, f, on.graph, lambda mine: self._run_inner(_alone(step), mine, on, pull), self._combining, pull
             )
@@ -131,8 +132,8 @@ class _Walk(Context):
 
     def _in_blocks(self, step: Operator, f: Frontier) -> Frontier:
         assert self._grid is not None
-        made = block_of(self._there.host, step, self._grid, self._starts, self._comm, self._backend.interprets)
-        block = self._there.on(made)
+        made = block_of(self._placed.host, step, self._grid, self._starts, self._comm, self._backend.interprets)
+        block = self._placed.on(made)
         with self._exchanging(f) as sizes:
             next_ = self.exchange.run(
                 step, f, block.graph, lambda mine: self._run_inner(_alone(in_block(step)), mine, block),
@@ -205,17 +206,17 @@ class _Walk(Context):
     def finish(self, f: Frontier | None) -> Frontier | None:
         """Let all parts have the piles, the frontier, and the fields that do not stay in parts."""
         piles = self.problem.piles
-        names = [name for name, pile in piles.items() if isinstance(pile, Portion)]
-        portions = [each for each in (f, *map(piles.get, names)) if isinstance(each, Portion)]
+        names = [name for name, pile in piles.items() if isinstance(pile, LocalFrontier)]
+        portions = [each for each in (f, *map(piles.get, names)) if isinstance(each, LocalFrontier)]
         with self._exchanging(row="result"):
             mirrors = self.exchange.mirrors
             whole = mirrors.complete(mirrors.results(), portions)
         mirrors.leave()
-        if isinstance(f, Portion):
+        if isinstance(f, LocalFrontier):
             f = whole.pop(0)
         piles.update(zip(names, whole, strict=True))
-        if self.exchange.borrowing is not None:  # the host may change fields of edges before it goes on
-            self.exchange.borrowing.changed(self.problem.arrays)
+        if self.exchange.halo is not None:  # the host may change fields of edges before it goes on
+            self.exchange.halo.changed(self.problem.arrays)
         return f
 
 
@@ -245,12 +246,12 @@ class Part(Interpretation):
         p = own_part(step, p, comm)
         check_writes(step, p)
         self.problem, self._comm, self._traced = p, comm, traced
-        self._there = There.of(p, inner)
-        with self._there.using():
-            self._walk = _Walk(step, self._there, schedule, comm, inner.backend, rows)
+        self._placed = StepProblem.of(p, inner)
+        with self._placed.using():
+            self._walk = _Walk(step, self._placed, schedule, comm, inner.backend, rows)
             #: Fields of which it uses other ranks' elements on the host, or brings them to a device.
             self._elsewhere = self._walk.exchange.plans.elsewhere() if inner.memory is HOST else list(p.arrays)
-            f = self._there.frontier(f)
+            f = self._placed.frontier(f)
         self._rounds, self._passes = -1, -1
         super().__init__(step, p, f, schedule, self._walk)
 
@@ -294,9 +295,9 @@ class Part(Interpretation):
         if shown is not None:  # the host may have changed fields
             shown.settle(self.problem)
             shown.write_rest(self.problem, self._elsewhere)
-        with self._there.using():
-            self._there.bring()
-            self._there.bring_piles()
+        with self._placed.using():
+            self._placed.bring()
+            self._placed.bring_piles()
             self._walk.exchange.mirrors.take_up()
             try:
                 begun = super().proceed(passes)
@@ -311,23 +312,23 @@ class Part(Interpretation):
             raise self._walk.exchange.rounds.error
         if self.done and self._traced:  # by some rank at least, as all know
             self._traced = False
-            totals = self._comm.gather(self._walk.total)
+            totals = self._comm.allgather(self._walk.total)
             if self._comm.rank == 0 or not self._comm.together:
                 tracing.add_ranks(totals)
         return begun
 
     def _finish(self) -> None:
         """Let all parts have everything, where users see it."""
-        self.frontier = self._there.frontier_back(self._walk.finish(self.frontier))
-        self._there.bring_back()
-        self._there.bring_piles_back()
+        self.frontier = self._placed.frontier_back(self._walk.finish(self.frontier))
+        self._placed.bring_back()
+        self._placed.bring_piles_back()
 
     def _look(self, pending: deferred) -> None:
         """Stop where all parts stop: one has told the others of Ctrl-C in an exchange."""
         walk, rounds = self._walk, self._walk.exchange.rounds
         rounds.pressed = pending
         if rounds.number == self._rounds and walk.passes != self._passes and not self.done:
-            rounds.share(Note(), NOTHING)  # the pass has exchanged nothing
+            rounds.allgather(Note(), NOTHING)  # the pass has exchanged nothing
         self._rounds, self._passes = rounds.number, walk.passes
         if rounds.stop:
             rounds.stop = pending.pressed = False
@@ -336,10 +337,10 @@ class Part(Interpretation):
 
 def _brought(p: Problem, comm: Communicator, inner: Placement) -> None:
     """Bring the problem to where its steps run; if that has no room for one rank's, all raise its error."""
-    told = comm.gather(_lacking(p, inner))
+    told = comm.allgather(_lacking(p, inner))
     if any(isinstance(each, DeviceMemoryError) for each in told):
         make_room(comm, inner.memory)
-        told = comm.gather(_lacking(p, inner))
+        told = comm.allgather(_lacking(p, inner))
     for rank, each in enumerate(told):
         if each is not None:
             each.add_note(f"(rank {rank} of {comm.size})")
@@ -349,7 +350,7 @@ def _brought(p: Problem, comm: Communicator, inner: Placement) -> None:
 def _lacking(p: Problem, inner: Placement) -> FrontierError | None:
     """Why the problem cannot be brought to where its steps run."""
     try:
-        There.of(p, inner)
+        StepProblem.of(p, inner)
     except FrontierError as error:
         return error.with_traceback(None)  # which holds what was made
     return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.distributed.ranks.deferred_fields import Away
+from frontier.distributed.ranks.deferred_fields import DeferredField
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +59,7 @@ class Values:
         self._untold: NDArray[np.uint8] | None = None
         self.lacks: Any = None
         self.fresh = False
-        self.away: Away | None = None
+        self.away: DeferredField | None = None
         self.token: tuple[Any, ...] = ()
         self.changed, self.given_away, self.late = True, False, False
         self._held = False  # the program may have a view of this rank's elements
@@ -191,7 +191,7 @@ class Values:
         else:
             self.fresh = False
             self.leave_all()
-        self.away = Away(self, memory, array, some)
+        self.away = DeferredField(self, memory, array, some)
         if self.in_use:
             self.settle()
 

@@ -225,10 +225,10 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
             message = packed([Section(first, length, ids, self._array[ids])]).whole()
             lengths = met(comm, f"asks for all of {self.known_as}{whose}", len(message))
             if root is None:
-                came = comm.shared(message, lengths)
+                came = comm.allgather_bytes(message, lengths)
                 comm.sent += len(message) * (comm.size - 1)
             else:
-                came = comm.dealt(
+                came = comm.alltoall_bytes(
                     [message if rank == root else b"" for rank in range(comm.size)],
                     lengths if comm.rank == root else [0] * comm.size,
                 )

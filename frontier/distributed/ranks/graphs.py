@@ -216,7 +216,7 @@ class Divided:
         if root is None:
             return met(comm, asks, own)
         met(comm, f"{asks} on rank {root}", None)
-        found: list[Array] = comm.deal([own if rank == root else None for rank in range(self.size)])
+        found: list[Array] = comm.alltoall([own if rank == root else None for rank in range(self.size)])
         return found if comm.rank == root else None
 
     def told(self, doing: str, given: Any) -> list[Any]:

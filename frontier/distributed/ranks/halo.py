@@ -81,12 +81,12 @@ class _Ghosts(ABC):
         """Write ghosts that have been asked for to their slots, piece by piece."""
         given = list(arrays)
         writeable = [_writeable(array) for array in given]
-        turns = max(self._comm.gather(1 + sum(int(self._sizes(each).sum()) for each in wanted) // PIECE))
+        turns = max(self._comm.allgather(1 + sum(int(self._sizes(each).sum()) for each in wanted) // PIECE))
         pieces = [list(self._pieces(each, turns)) for each in asked]
         sent = [list(self._pieces(each, turns)) for each in wanted]
         for turn in range(turns):
             there = [self._slots(each[turn]) for each in sent]
-            told = self._comm.deal([[array[slots] for array in given] for slots in there])
+            told = self._comm.alltoall([[array[slots] for array in given] for slots in there])
             for each, values in zip(pieces, told, strict=True):
                 slots = self._slots(each[turn])
                 for array, part in zip(writeable, values, strict=True):
@@ -104,7 +104,7 @@ class _Ghosts(ABC):
         """Raise FrontierMemoryError on all ranks if they do not fit on one; memory is taken by pages."""
         needed = sum(self._pages(array.itemsize, each) * PAGE for array in arrays for each in asked)
         free, where = limits.free()
-        for rank, (its, left, at) in enumerate(self._comm.gather((needed, free, where))):
+        for rank, (its, left, at) in enumerate(self._comm.allgather((needed, free, where))):
             if its * self._comm.neighbours > left:
                 raise common(lacking(
                     FrontierMemoryError, its, left // self._comm.neighbours,
@@ -124,7 +124,7 @@ class _Ghosts(ABC):
     def refresh(self, arrays: list[Array]) -> None:
         """Bring what owners have changed of fields of edges."""
         if self._comm.together:  # threads share these arrays; all must have come here before anyone goes on
-            self._comm.gather(None)
+            self._comm.allgather(None)
         else:
             self._bring(arrays, self._asked, self._wanted)
 
@@ -171,12 +171,12 @@ class Lists(_Ghosts):
         ids = np.flatnonzero(found)
         if everything:
             self._complete |= {step.far} if step.far == "src" else {step.far, "dst", ""}
-        if not any(self._comm.gather(len(ids) > 0)):
+        if not any(self._comm.allgather(len(ids) > 0)):
             return False
         asked = np.split(ids, np.searchsorted(ids, self._starts[1:-1]))
         arrays = self._arrays(self.names)
         self._check_room(arrays, asked)
-        wanted = self._comm.deal(asked)
+        wanted = self._comm.alltoall(asked)
         self._bring(arrays, asked, wanted)
         self._has |= found
         self.times += 1

@@ -1,4 +1,4 @@
-"""The class Borrowing: before a step of a graph in parts, what it looks at of other ranks' edges is made current."""
+"""The class HaloUpdates: before a step of a graph in parts, what it looks at of other ranks' edges is made current."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from frontier.distributed.ranks.halo import Lists, Slots
-from frontier.distributed.ranks.remote_reads import Needs, needs
+from frontier.distributed.ranks.remote_reads import RemoteReads, needs
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from frontier.distributed.ranks.step_problem import There
+    from frontier.distributed.ranks.step_problem import StepProblem
     from frontier.distributed.transport.communicators import Communicator
     from frontier.program.frontiers import Frontier
     from frontier.program.step import Step
 
-__all__ = ["Borrowing"]
+__all__ = ["HaloUpdates"]
 
 
-class Borrowing:
+class HaloUpdates:
     """What a run has of other ranks' edges; all ranks call everything together.
 
     Arrays of the graph never change, and stay with the graph. Fields of edges are brought again when a step has
@@ -28,17 +28,17 @@ class Borrowing:
 
     Parameters
     ----------
-    there : There
+    placed : StepProblem
         The part's problem. What is borrowed comes to the host, and goes from there to where steps run.
     comm : Communicator
     interprets : bool
         Whether an interpreter runs the part, which looks up the ends of in-edges by their slots.
     """
 
-    def __init__(self, there: There, comm: Communicator, interprets: bool) -> None:
-        self._there, self._comm, self._interprets = there, comm, interprets
-        self._p, self._graph = there.problem, there.host.graph
-        self._needs: dict[Step, Needs] = {}
+    def __init__(self, placed: StepProblem, comm: Communicator, interprets: bool) -> None:
+        self._placed, self._comm, self._interprets = placed, comm, interprets
+        self._p, self._graph = placed.problem, placed.host.graph
+        self._needs: dict[Step, RemoteReads] = {}
         #: Fields that are current, by identity of their arrays, because Swap exchanges names.
         self._lists: set[int] = set()
         self._slots: set[int] = set()
@@ -50,9 +50,9 @@ class Borrowing:
         made = self._needs[step]
         if made.lists:
             ghosts = self._graph.cached("ghost lists", lambda: Lists(self._graph, self._comm))
-            there = self._there.frontier_back(own)
-            assert there is not None
-            if ghosts.bring(self._of_graph(made.lists), step, there, everything):
+            on_host = self._placed.frontier_back(own)
+            assert on_host is not None
+            if ghosts.bring(self._of_graph(made.lists), step, on_host, everything):
                 self._lists.clear()
             self._refresh(ghosts, made.lists, self._lists)
         if made.slots:
@@ -62,7 +62,7 @@ class Borrowing:
         for fn, _ in step.functors():
             self.changed(effects(fn).writes)
 
-    def _of(self, step: Step) -> Needs:
+    def _of(self, step: Step) -> RemoteReads:
         made = needs(step, self._p)
         if made.numbered and self._interprets:
             made = replace(made, slots=made.slots | {"sources", "targets"})
@@ -79,11 +79,11 @@ class Borrowing:
 
     def _refresh(self, ghosts: Any, names: frozenset[str], current: set[int]) -> None:
         """Bring fields again that have changed, and everything to where steps run."""
-        self._there.bring_ghosts(ghosts)
+        self._placed.bring_ghosts(ghosts)
         arrays = self._p.arrays
         stale = [name for name in sorted(names & arrays.keys()) if id(arrays[name]) not in current]
         if stale:
-            self._there.bring_back(stale)
-            ghosts.refresh([self._there.host.arrays[name] for name in stale])
-            self._there.bring(stale, whole=True)
+            self._placed.bring_back(stale)
+            ghosts.refresh([self._placed.host.arrays[name] for name in stale])
+            self._placed.bring(stale, whole=True)
             current.update(id(arrays[name]) for name in stale)

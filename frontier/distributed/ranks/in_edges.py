@@ -97,7 +97,7 @@ def number_in_edges(g: Graph, comm: Communicator) -> bool:
 def _in_offsets(g: Graph, starts: Array, comm: Communicator) -> Array:
     offsets: Array = np.zeros(g.num_vertices + 1, g.offsets.dtype)
     count(offsets[1:], g.targets[_own(g, starts, comm)])
-    comm.add(offsets)
+    comm.allreduce(offsets)
     np.cumsum(offsets, out=offsets)
     return offsets
 
@@ -121,5 +121,5 @@ def _received(
         if weighted and g.weights is not None:
             arrays.append(g.weights[lo:hi])
         owner = np.searchsorted(starts[1:], arrays[0], side="right")
-        told = comm.deal(sorted_out(owner, arrays, comm.size))
+        told = comm.alltoall(sorted_out(owner, arrays, comm.size))
         yield tuple(np.concatenate(parts) for parts in zip(*told, strict=True))

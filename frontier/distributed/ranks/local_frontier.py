@@ -1,4 +1,4 @@
-"""The class Portion: a frontier of which each part has the elements that it owns."""
+"""The class LocalFrontier: a frontier of which each part has the elements that it owns."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.program.step import Step
 
-__all__ = ["Portion", "ascending"]
+__all__ = ["LocalFrontier", "ascending"]
 
 
-class Portion(Frontier):
+class LocalFrontier(Frontier):
     """A part's own elements of a frontier, and how many it has on all parts together, which is its length."""
 
     __slots__ = ("maker", "spread", "total")
@@ -31,7 +31,7 @@ class Portion(Frontier):
     spread: dict[str, Frontier]
 
     @classmethod
-    def of(cls, graph: Graph, kind: str, ids: NDArray[Any], total: int) -> Portion:
+    def of(cls, graph: Graph, kind: str, ids: NDArray[Any], total: int) -> LocalFrontier:
         """Return the portion with these elements, ascending."""
         made = cls.__new__(cls)
         made.graph, made.kind, made._all, made._mask = graph, kind, False, None

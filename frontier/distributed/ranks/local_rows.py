@@ -169,7 +169,7 @@ def _facts(comm: Communicator, offsets: Array, own: list[Array], names: list[str
     some = weights is not None and len(weights) > 0
     least, most = (weights.min().item(), weights.max().item()) if some and weights is not None else (None, None)
     checksums = tuple(zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data) for array in own)
-    told = comm.gather((loops, least, most, checksums))
+    told = comm.allgather((loops, least, most, checksums))
     facts = {
         "num_loops": sum(each[0] for each in told),
         "min_weight": min((each[1] for each in told if each[1] is not None), default=None),

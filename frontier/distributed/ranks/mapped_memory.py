@@ -59,7 +59,7 @@ class Mapped:
         own = [exports.place(address) if address else None for address in addresses]
         sizes = exports.sizes()
         new = [number for number in sizes if number not in self._given]
-        told = self._comm.gather((own, sizes, new))
+        told = self._comm.allgather((own, sizes, new))
         if any(fresh for _, _, fresh in told):
             self._share(new, told)
         self._given = set(sizes)
@@ -73,10 +73,10 @@ class Mapped:
         """Give others the blocks that they do not know, and map theirs; if a rank cannot, all raise why."""
         given, failed = [self._exports.descriptor(number) for number in new], None
         try:
-            self._take(told, self._descriptors.shared(given, [len(fresh) for _, _, fresh in told]))
+            self._take(told, self._descriptors.allgather_bytes(given, [len(fresh) for _, _, fresh in told]))
         except FAILURES as error:
             failed = sendable(error)
-        for each in self._comm.gather(failed):
+        for each in self._comm.allgather(failed):
             if each is not None:
                 raise common(each)
 
@@ -103,8 +103,8 @@ class Mapped:
     def release(self) -> None:
         """Give back to the GPUs all that no array uses; all ranks call this together."""
         self._exports.trim(0)
-        self._forget(self._comm.gather(self._exports.sizes()))  # what others map is not free
-        self._comm.gather(None)
+        self._forget(self._comm.allgather(self._exports.sizes()))  # what others map is not free
+        self._comm.allgather(None)
 
 
 #: What :func:`reach` has found, which is tried once.
@@ -141,7 +141,7 @@ def _tried(comm: Communicator, index: int) -> Mapped | None:
             gpu(index).synchronize()
     except FAILURES:
         made = None
-    if not all(comm.gather(made is not None)):
+    if not all(comm.allgather(made is not None)):
         return None
     assert made is not None
     assert probe is not None
@@ -150,7 +150,7 @@ def _tried(comm: Communicator, index: int) -> Mapped | None:
         right = all(_read(place, index) == rank for rank, (place,) in enumerate(places))
     except FAILURES:
         right = False
-    return made if all(comm.gather(right)) else None  # by when nobody reads the probe any more
+    return made if all(comm.allgather(right)) else None  # by when nobody reads the probe any more
 
 
 def _read(address: int, index: int) -> int:

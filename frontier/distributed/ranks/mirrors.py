@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.distributed.ranks.grid import ALL, COLUMN, ROW
-from frontier.distributed.ranks.local_frontier import Portion, ascending
+from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending
 from frontier.distributed.ranks.merge import stays
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import Note
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from frontier.distributed.ranks.grid import Grid
     from frontier.distributed.ranks.merge import Written
-    from frontier.distributed.ranks.step_problem import There
+    from frontier.distributed.ranks.step_problem import StepProblem
     from frontier.distributed.transport.rounds import Rounds
 
     #: Fields, and portions of frontiers, by the audience that is told of them.
@@ -41,7 +41,7 @@ class Mirrors:
 
     Parameters
     ----------
-    there : There
+    placed : StepProblem
         The problem where steps run, and where users see it.
     rounds : Rounds
     starts : ndarray
@@ -50,8 +50,8 @@ class Mirrors:
         In which the parts lie.
     """
 
-    def __init__(self, there: There, rounds: Rounds, starts: NDArray[Any], grid: Grid | None = None) -> None:
-        self._host, self._p, self._rounds, self._grid = there.host, there.problem, rounds, grid
+    def __init__(self, placed: StepProblem, rounds: Rounds, starts: NDArray[Any], grid: Grid | None = None) -> None:
+        self._host, self._p, self._rounds, self._grid = placed.host, placed.problem, rounds, grid
         self._rank, self.parts = rounds.comm.rank, rounds.comm.size
         self._memory = self._p.graph.placement.memory
         slots = to_host(self._p.graph.offsets[self._memory.moved(starts)])
@@ -88,7 +88,7 @@ class Mirrors:
     def own(self, f: Frontier) -> Frontier:
         """The elements of a frontier that this part owns."""
         g = self._p.graph  # f may be of the graph of all
-        if isinstance(f, Portion):
+        if isinstance(f, LocalFrontier):
             return Frontier._of(g, f.kind, ids=f._ids)
         first, end = self._bounds[f.kind][self._rank : self._rank + 2].tolist()
         if f.is_all:
@@ -161,10 +161,10 @@ class Mirrors:
             for audience in set(about)
         }
         if self._grid is None:
-            notes, came = self._rounds.share(note, given[ALL])
+            notes, came = self._rounds.allgather(note, given[ALL])
         else:
             messages = [NOTHING if rank == self._rank else given[audience] for rank, audience in enumerate(about)]
-            notes, came = self._rounds.deal(note, messages)
+            notes, came = self._rounds.alltoall(note, messages)
         found: dict[str, list[list[Any]]] = {audience: [[] for _ in some] for audience, some in portions.items()}
         for rank, message in enumerate(came):
             self._take(rank, about[rank], message, names, portions, found)
@@ -257,14 +257,14 @@ class Mirrors:
 
     # ---- making things whole ---------------------------------------------------------------------------------
 
-    def complete(self, names: Collection[str], portions: Sequence[Portion] = ()) -> list[Frontier]:
+    def complete(self, names: Collection[str], portions: Sequence[LocalFrontier] = ()) -> list[Frontier]:
         """Let all parts know all elements of some fields and frontiers."""
         fields = self.untold(names)
         if not fields and not portions:
             return []
         return self.tell(Note(), {ALL: fields}, {ALL: portions})[1][ALL]
 
-    def touching(self, names: Collection[str], portions: Sequence[Portion] = ()) -> list[Frontier]:
+    def touching(self, names: Collection[str], portions: Sequence[LocalFrontier] = ()) -> list[Frontier]:
         """Let all parts know of some fields what a step may touch, and frontiers."""
         return self.complete(names, portions)
 
@@ -280,12 +280,12 @@ class Mirrors:
             Who has edges of its vertices.
         """
         fields = {each: self.untold(some, each) for each, some in names.items()}
-        asked = isinstance(f, Portion) and audience not in f.spread
+        asked = isinstance(f, LocalFrontier) and audience not in f.spread
         if asked or any(fields.values()):
             whole = self.tell(Note(), fields, {audience: [f] if asked else []})[1]
-            if isinstance(f, Portion) and asked:
+            if isinstance(f, LocalFrontier) and asked:
                 f.spread[audience] = whole[audience][0]
-        return f.spread[audience] if isinstance(f, Portion) else self._of_members(f, audience)
+        return f.spread[audience] if isinstance(f, LocalFrontier) else self._of_members(f, audience)
 
     def _of_members(self, f: Frontier, audience: str) -> Frontier:
         """The elements of a frontier that the parts of this one's row or column own."""

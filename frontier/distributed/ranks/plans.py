@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from frontier.distributed.ranks.access import Ends, at_own, touched
+from frontier.distributed.ranks.access import Access, at_own, touched
 from frontier.distributed.ranks.grid import ALL, COLUMN, ROW
 from frontier.distributed.ranks.grid_steps import runs_in_blocks
 from frontier.distributed.ranks.merge import stays
@@ -29,7 +29,7 @@ class Plan:
 
     Attributes
     ----------
-    dealt : list of Written
+    sent : list of Written
         Fields that it writes at elements of others.
     own : list of Written
         Fields that it writes at the part's own elements alone.
@@ -43,7 +43,7 @@ class Plan:
         Whether it runs on the blocks of a grid.
     """
 
-    dealt: list[Written]
+    sent: list[Written]
     own: list[Written]
     others: dict[str, frozenset[str]]
     finds: bool
@@ -51,9 +51,9 @@ class Plan:
     in_blocks: bool
 
     @property
-    def deals(self) -> bool:
-        """Whether anything is dealt to owners."""
-        return self.finds or bool(self.dealt or self.folds)
+    def sends(self) -> bool:
+        """Whether anything is sent to owners."""
+        return self.finds or bool(self.sent or self.folds)
 
 
 class Plans:
@@ -78,20 +78,20 @@ class Plans:
     def __init__(self, program: Step, p: Problem, turning: Collection[Step], grid: bool) -> None:
         self._program, self._p, self._grid = program, p, grid
         self._in_blocks: dict[Step, bool] = {}
-        self.ends = Ends(program, p, turning, self.in_blocks)
-        self.mirrored = _by_audience(self.ends.needed)
+        self.access = Access(program, p, turning, self.in_blocks)
+        self.mirrored = _by_audience(self.access.needed)
         self._made: dict[Step, Plan] = {}
 
     def elsewhere(self) -> frozenset[str]:
         """The arrays that the program may touch at elements of others, all if that is not known."""
         p = self._p
-        found = {name for name, audiences in self.ends.needed.items() if audiences}
+        found = {name for name, audiences in self.access.needed.items() if audiences}
         for step in walk(self._program):
             order = getattr(step, "order", None)
             if order is not None and isinstance(order.key, str):
                 found.add(order.key)
             if step.divides and not step.counted and not self._grid:
-                found |= {each.name for each in self.of(step).dealt}
+                found |= {each.name for each in self.of(step).sent}
             else:
                 found |= touched(step, p)
         return frozenset(with_partners(found, swaps_of(self._program)) & p.arrays.keys())
@@ -115,9 +115,9 @@ class Plans:
         folds = dict(step.folds()) if several else {}
         fields = [each for each in written(step, p, several) if each.name not in folds]
         own = [] if several else [each for each in fields if self._is_own(step, each)]
-        dealt = [replace(each, added=self.ends.adds(step, each.name)) for each in fields if each not in own]
+        sent = [replace(each, added=self.access.adds(step, each.name)) for each in fields if each not in own]
         finds = bool(step.far) and not step.passes_through
-        return Plan(dealt, own, self.ends.of(step), finds, folds, several)
+        return Plan(sent, own, self.access.of(step), finds, folds, several)
 
     def _is_own(self, step: Step, each: Written) -> bool:
         return at_own(step, self._p.fields[each.name].kind, each.indices) or stays(self._p, each.name)

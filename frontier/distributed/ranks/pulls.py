@@ -70,7 +70,7 @@ def _worth_while(g: Graph, f: Frontier, alpha: float, comm: Communicator, mirror
     if m < SMALL or len(f) * g.max_degree * alpha <= m:  # whatever edges it has
         return False
     own = mirrors.own(f).ids
-    edges: int = sum(comm.gather(int((g.offsets[own + 1] - g.offsets[own]).sum(dtype=np.int64))))
+    edges: int = sum(comm.allgather(int((g.offsets[own + 1] - g.offsets[own]).sum(dtype=np.int64))))
     return edges * alpha > m and edges > n >> 3
 
 

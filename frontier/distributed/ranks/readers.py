@@ -71,7 +71,7 @@ def read_at_ends(
 
 
 def _written(plan: Plan) -> list[Written]:
-    return [*plan.dealt, *plan.own]
+    return [*plan.sent, *plan.own]
 
 
 class Readers:
@@ -108,7 +108,7 @@ class Readers:
             (np.flatnonzero(each) + at).astype(g.id_dtype)
             for at, each in zip(starts.tolist(), np.split(reads, starts[1:-1]), strict=False)
         ]
-        told = comm.gather((int(by.sum()), int((by.any(0) | (degree > 0)).sum())))
+        told = comm.allgather((int(by.sum()), int((by.any(0) | (degree > 0)).sum())))
         others = (comm.size - 1) * sum(each[1] for each in told)
         self.ratio = sum(each[0] for each in told) / max(others, 1)
         self.few = sum(each[0] for each in told) <= FEW * others and comm.size > 1
@@ -119,7 +119,7 @@ class Readers:
     @staticmethod
     def _exchanged(comm: Communicator, marks: list[Array], lengths: int | list[int]) -> list[Array]:
         """Give every rank the marks for it, as bits."""
-        told = comm.deal([np.packbits(each) for each in marks])
+        told = comm.alltoall([np.packbits(each) for each in marks])
         counts = lengths if isinstance(lengths, list) else [lengths] * comm.size
         return [np.unpackbits(each, count=n).astype(bool) for each, n in zip(told, counts, strict=True)]
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["HELP", "Needs", "at_own_edges", "names_of", "needs"]
+__all__ = ["HELP", "RemoteReads", "at_own_edges", "names_of", "needs"]
 
 HELP = 'the graph is in parts; g.to("cpu").to("ranks") has the whole graph on every rank'
 
 
 @dataclass(frozen=True)
-class Needs:
+class RemoteReads:
     """What a step needs of edges that other ranks have.
 
     Attributes
@@ -47,7 +47,7 @@ def names_of(step: Step) -> set[str]:
     return {name for fn, place in step.functors() if place in ("edge", "edge value") for name in arguments(fn, place)}
 
 
-def needs(step: Step, p: Problem) -> Needs:
+def needs(step: Step, p: Problem) -> RemoteReads:
     """Return what a step needs.
 
     Raises
@@ -91,7 +91,7 @@ def needs(step: Step, p: Problem) -> Needs:
                 found[where].add(name)
     if numbered and "weight" in named:
         found["slots"].add("weights")
-    return Needs(frozenset(found["lists"]), frozenset(found["slots"]), numbered)
+    return RemoteReads(frozenset(found["lists"]), frozenset(found["slots"]), numbered)
 
 
 def at_own_edges(step: Step, touched: Effects, name: str) -> bool:

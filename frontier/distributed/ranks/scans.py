@@ -48,10 +48,10 @@ def accumulated(
         Whether values that do not fit are refused, as an interpreter does.
     """
     mirrors = exchange.mirrors
-    mirrors.complete(exchange.plans.ends.of(step)[ALL])
+    mirrors.complete(exchange.plans.access.of(step)[ALL])
     mine = mirrors.own(f)
-    if exchange.borrowing is not None:
-        exchange.borrowing.before(step, mine, f.is_all)
+    if exchange.halo is not None:
+        exchange.halo.before(step, mine, f.is_all)
     array = p.arrays[step.into]
     there = _with_sum(p, array)
     note = Note()
@@ -60,7 +60,7 @@ def accumulated(
     except Exception as error:  # whatever it is, all ranks raise it
         note.error = error
     own = there.scalars[SUM]
-    _, told = exchange.rounds.share(note, Message(own.tobytes()))
+    _, told = exchange.rounds.allgather(note, Message(own.tobytes()))
     sums = [np.frombuffer(each, own.dtype)[0] for each in told]
     rank = exchange.rounds.comm.rank
     with np.errstate(all="ignore"):

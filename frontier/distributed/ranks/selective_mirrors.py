@@ -1,4 +1,4 @@
-"""The class Selective: mirrors of which readers alone are told what changes often.
+"""The class SelectiveMirrors: mirrors of which readers alone are told what changes often.
 
 All parts are told the first times, because most elements of most programs change once or twice, and at the end all must
 know everything anyway. The rest is told of what has changed since when somebody needs the field as a whole.
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frontier.distributed.ranks.local_frontier import Portion
+    from frontier.distributed.ranks.local_frontier import LocalFrontier
     from frontier.distributed.ranks.mirrors import Names, Portions
     from frontier.distributed.ranks.readers import Readers
     from frontier.program.frontiers import Frontier
 
-__all__ = ["READERS", "Selective"]
+__all__ = ["READERS", "SelectiveMirrors"]
 
 #: The audience that has an element at the far end of an edge, and, of elements that all have been told of by now, those
 #: that are not in it.
@@ -36,7 +36,7 @@ READERS, _REST = "readers", "the rest"
 TIMES = 3
 
 
-class Selective(Mirrors):
+class SelectiveMirrors(Mirrors):
     """What a part knows of the elements of others, and who must be told what this one knows."""
 
     _readers: Readers | None = None
@@ -58,7 +58,7 @@ class Selective(Mirrors):
         known = self._untold[ALL].keys() | (self._rest.keys() if audience == ALL else set())
         return [name for name, array in self._p.arrays.items() if name in names and id(array) in known]
 
-    def touching(self, names: Collection[str], portions: Sequence[Portion] = ()) -> list[Frontier]:
+    def touching(self, names: Collection[str], portions: Sequence[LocalFrontier] = ()) -> list[Frontier]:
         """Let all parts know of some fields what a step may touch, and frontiers."""
         if self._readers is None:
             return super().touching(names, portions)
@@ -92,7 +92,7 @@ class Selective(Mirrors):
             for name, form in forms:
                 sections += self._sections(rank, name, form, *changed[name])
             messages[rank] = packed(sections)
-        notes, came = self._rounds.deal(note, messages)
+        notes, came = self._rounds.alltoall(note, messages)
         found: dict[str, list[list[Any]]] = {audience: [[] for _ in some] for audience, some in portions.items()}
         for rank, message in enumerate(came):
             if rank == self._rank:

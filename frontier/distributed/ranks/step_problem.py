@@ -1,4 +1,4 @@
-"""The class There: a part's problem where its steps run, which may be another memory than that in which users see it.
+"""The class StepProblem: a part's problem in the memory where its steps run, which may not be that which users see.
 
 Graphs on ranks, fields and results lie in the host's memory, whatever runs the parts, so that a program is the same
 with GPUs and without. Where a part runs on a GPU, fields and graphs are copied there, and frontiers refer to the copy.
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
 
-__all__ = ["There"]
+__all__ = ["StepProblem"]
 
 
-class There:
+class StepProblem:
     """A problem where its steps run; :meth:`of` gives it.
 
     Attributes
@@ -59,9 +59,9 @@ class There:
             self._memory.synchronize()  # parts that are threads go on in streams of their own, if they have any
 
     @classmethod
-    def of(cls, p: Problem, placement: Placement) -> There:
+    def of(cls, p: Problem, placement: Placement) -> StepProblem:
         """Return that of a problem, always the same one as long as the problem has the same fields."""
-        made: There | None = p.workspace.get(("there", placement))
+        made: StepProblem | None = p.workspace.get(("there", placement))
         if made is None:
             made = p.workspace["there", placement] = cls(p, placement)
         return made

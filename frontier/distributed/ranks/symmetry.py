@@ -35,7 +35,7 @@ def check_both_ways(rows: OwnRows, comm: Communicator) -> None:
         dst = rows.targets[slots].astype(np.uint64)
         value = None if weights is None else weights[slots]
         there, back = there + mixed(src, dst, value), back + mixed(dst, src, value)
-    told = comm.gather((there, back))
+    told = comm.allgather((there, back))
     if (sum(each[0] for each in told) - sum(each[1] for each in told)) % 2**64:
         raise common(GraphError(
             "the rows of an undirected graph must have every edge both ways, with the same weight, and these do not"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.program.problem import Field, Problem
 
-__all__ = ["Shown", "longest_whole"]
+__all__ = ["VisibleFields", "longest_whole"]
 
 #: Values, where FRONTIER_RANKS_WHOLE says nothing.
 WHOLE = 1 << 22
@@ -50,7 +50,7 @@ def longest_whole() -> int:
     return integer("FRONTIER_RANKS_WHOLE", "a number of elements, or 0 to tell nothing unasked", WHOLE)
 
 
-class Shown:
+class VisibleFields:
     """The fields of one problem, by their arrays, since ``Swap`` exchanges names."""
 
     def __init__(self) -> None:
@@ -213,7 +213,7 @@ class Shown:
         """As what a copy of the problem has, whose arrays are copied next."""
         for each in sorted(self._made.values(), key=lambda made: made.label):  # ranks may have looked in another order
             whole(each)
-        return Shown, ()
+        return VisibleFields, ()
 
 
 @lru_cache(maxsize=64)

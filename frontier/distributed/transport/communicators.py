@@ -29,7 +29,7 @@ from frontier.system.launched import PAUSE, patience
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from frontier.distributed.transport.device_arrays import Carrier
+    from frontier.distributed.transport.device_arrays import DeviceTransport
     from frontier.memory.base import Memory
 
 __all__ = ["LENGTH", "Communicator", "Ended", "Processes", "cut", "given", "starts", "use", "world"]
@@ -76,27 +76,27 @@ class Communicator(ABC):
     runs: int = 0
 
     @abstractmethod
-    def gather(self, given: Any) -> list[Any]:
+    def allgather(self, given: Any) -> list[Any]:
         """Return what every part gives, in the order of ranks; every part calls this equally often."""
 
     @abstractmethod
-    def deal(self, given: list[Any]) -> list[Any]:
+    def alltoall(self, given: list[Any]) -> list[Any]:
         """Give each part an object of its own, and return what every part has for this one, in the order of ranks."""
 
     @abstractmethod
-    def add(self, array: Any) -> None:
+    def allreduce(self, array: Any) -> None:
         """Replace an array by the sum of those of all parts."""
 
     @abstractmethod
-    def blocks(self, given: bytearray, length: int) -> bytes | bytearray:
+    def alltoall_blocks(self, given: bytearray, length: int) -> bytes | bytearray:
         """Give each part the block of its rank, and return the blocks for this one."""
 
     @abstractmethod
-    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
+    def alltoall_bytes(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
         """Give each part a message of its own, and return those for this one, whose lengths are known."""
 
     @abstractmethod
-    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
+    def allgather_bytes(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
         """Give all parts the same message, and return those of all, whose lengths are known."""
 
     @abstractmethod
@@ -109,7 +109,7 @@ class Communicator(ABC):
         yield
 
     @abstractmethod
-    def carrier(self, memory: Memory) -> Carrier | None:
+    def carrier(self, memory: Memory) -> DeviceTransport | None:
         """Return what moves arrays of a GPU's memory between parts; None: they go through the host, as messages.
 
         All parts call this together.
@@ -157,12 +157,13 @@ class Processes(Communicator):
             time.sleep(PAUSE)  # if rank 0 has the same error, it says so and ends the others meanwhile
         self.end(text)
 
-    def carrier(self, memory: Memory) -> Carrier | None:
+    def carrier(self, memory: Memory) -> DeviceTransport | None:
         """Return NCCL where every process has a GPU of its own."""
         index = getattr(memory, "index", None)
         if index is None:
             return None
-        made: Carrier | None = importlib.import_module("frontier.distributed.transport.device_arrays").nccl(self, index)
+        module = importlib.import_module("frontier.distributed.transport.device_arrays")
+        made: DeviceTransport | None = module.nccl(self, index)
         return made
 
     def until(self, over: Callable[[], bool]) -> None:
@@ -176,14 +177,15 @@ class Processes(Communicator):
                 if limit is not None and waited > limit:
                     self.end(f"frontier: {missing_ranks(set(), self.size)}")
 
-    def deal(self, given: list[Any]) -> list[Any]:
+    def alltoall(self, given: list[Any]) -> list[Any]:
         """Give each process an object of its own."""
         if self.size == 1:
             return given
         data = [b"" if rank == self.rank else pickle.dumps(each, 5) for rank, each in enumerate(given)]
         counts = bytearray(b"".join(len(each).to_bytes(LENGTH, "little") for each in data))
-        lengths = [int.from_bytes(each, "little") for each in cut(self.blocks(counts, LENGTH), [LENGTH] * self.size)]
-        came = self.dealt(data, lengths)
+        theirs = cut(self.alltoall_blocks(counts, LENGTH), [LENGTH] * self.size)
+        lengths = [int.from_bytes(each, "little") for each in theirs]
+        came = self.alltoall_bytes(data, lengths)
         return [given[rank] if rank == self.rank else pickle.loads(each) for rank, each in enumerate(came)]
 
     def says(self, error: object, what: str) -> bool:

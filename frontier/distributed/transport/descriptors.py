@@ -29,10 +29,10 @@ class Descriptors:
     def _address(self, rank: int) -> str:
         return f"\0frontier {self._name} {rank}"  # of no file, and gone with the process
 
-    def shared(self, given: list[int], counts: list[int]) -> list[list[int]]:
+    def allgather_bytes(self, given: list[int], counts: list[int]) -> list[list[int]]:
         """Give the same ones to all others, and return those of all, of which it is known how many they are."""
         others = [rank for rank in range(self._comm.size) if rank != self._comm.rank]
-        self._comm.gather(None)  # all listen
+        self._comm.allgather(None)  # all listen
         for rank in others if given else ():
             with socket.socket(socket.AF_UNIX) as line:
                 line.settimeout(patience())

@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.memory.gpu import GpuMemory
 
-__all__ = ["Carrier", "Handed", "Nccl", "in_kernels", "nccl", "nccl_missing", "wanted"]
+__all__ = ["DeviceTransport", "InProcess", "Nccl", "in_kernels", "nccl", "nccl_missing", "wanted"]
 
 
-class Carrier(ABC):
+class DeviceTransport(ABC):
     """Moves arrays of bytes between the GPUs of parts; all lengths are known to sender and receiver."""
 
     @abstractmethod
-    def dealt(self, given: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+    def alltoall_bytes(self, given: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
         """Give each part an array of its own, and return those for this one."""
 
     @abstractmethod
-    def shared(self, given: Any, lengths: Sequence[int]) -> list[Any]:
+    def allgather_bytes(self, given: Any, lengths: Sequence[int]) -> list[Any]:
         """Give all parts the same array, and return those of all."""
 
 
-class Handed(Carrier):
+class InProcess(DeviceTransport):
     """Among parts that are threads of one process on one GPU."""
 
     def __init__(self, member: Member, memory: Memory) -> None:
         self._member, self._memory = member, memory
 
-    def dealt(self, given: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+    def alltoall_bytes(self, given: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
         """Give each part an array of its own."""
         self._memory.synchronize()  # every thread may have a stream of its own
         came = self._member.meet(list(given))
@@ -54,12 +54,12 @@ class Handed(Carrier):
         self._memory.synchronize()
         return found
 
-    def shared(self, given: Any, lengths: Sequence[int]) -> list[Any]:
+    def allgather_bytes(self, given: Any, lengths: Sequence[int]) -> list[Any]:
         """Give all parts the same array."""
-        return self.dealt([given] * len(lengths), lengths)
+        return self.alltoall_bytes([given] * len(lengths), lengths)
 
 
-class Nccl(Carrier):
+class Nccl(DeviceTransport):
     """Among processes with a GPU each, by NCCL.
 
     Parameters
@@ -79,9 +79,9 @@ class Nccl(Carrier):
             with comm.waiting:
                 self._group = self._nccl.NcclCommunicator(comm.size, known, comm.rank)
             one = [memory.xp.zeros(1, "u1")] * comm.size  # so that all are connected before somebody can be lost
-            self.shared(self.dealt(one, [1] * comm.size)[0], [1] * comm.size)
+            self.allgather_bytes(self.alltoall_bytes(one, [1] * comm.size)[0], [1] * comm.size)
 
-    def dealt(self, given: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+    def alltoall_bytes(self, given: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
         """Give each process an array of its own."""
         found, own = self._room(lengths), self._comm.rank
         stream, kind = self._stream(), self._nccl.NCCL_UINT8
@@ -94,7 +94,7 @@ class Nccl(Carrier):
         found[own] = given[own]
         return found
 
-    def shared(self, given: Any, lengths: Sequence[int]) -> list[Any]:
+    def allgather_bytes(self, given: Any, lengths: Sequence[int]) -> list[Any]:
         """Give all processes the same array: each broadcasts its own."""
         found = self._room(lengths)
         found[self._comm.rank] = given

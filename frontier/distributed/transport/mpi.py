@@ -68,7 +68,7 @@ class Mpi(Processes):
         self.waiting.doing = ""
 
     @telling("what ranks tell each other")
-    def gather(self, given: Any) -> list[Any]:
+    def allgather(self, given: Any) -> list[Any]:
         """Return what every process gives."""
         if self.size == 1:
             return [given]
@@ -80,10 +80,10 @@ class Mpi(Processes):
         parts = cut(notes, [len(note)] * self.size)
         lengths = [int.from_bytes(part[:LENGTH], "little") for part in parts]
         if max(lengths) > SHORT:
-            return [pickle.loads(part) for part in self.shared(data, lengths)]
+            return [pickle.loads(part) for part in self.allgather_bytes(data, lengths)]
         return [pickle.loads(part[LENGTH:]) for part in parts]
 
-    def blocks(self, given: bytearray, length: int) -> bytearray:
+    def alltoall_blocks(self, given: bytearray, length: int) -> bytearray:
         """Give each process the block of its rank."""
         if self.size == 1:
             return given
@@ -92,7 +92,7 @@ class Mpi(Processes):
             self._comm.Alltoall([given, length, self._mpi.BYTE], [found, length, self._mpi.BYTE])
         return found
 
-    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
+    def alltoall_bytes(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
         """Give each process a message of its own."""
         if self.size == 1:
             return list(given)
@@ -103,7 +103,7 @@ class Mpi(Processes):
             self._comm.Alltoallv(sent, [found, lengths, starts(lengths), byte])
         return cut(found, lengths)
 
-    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
+    def allgather_bytes(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
         """Give all processes the same message."""
         if self.size == 1:
             return [given]
@@ -112,7 +112,7 @@ class Mpi(Processes):
             self._comm.Allgatherv(given, [found, lengths, starts(lengths), self._mpi.BYTE])
         return cut(found, lengths)
 
-    def add(self, array: Any) -> None:
+    def allreduce(self, array: Any) -> None:
         """Replace an array by the sum of those of all processes."""
         for at in range(0, len(array), PIECE):
             with self.waiting:

@@ -26,7 +26,7 @@ from frontier.memory.host import HOST
 if TYPE_CHECKING:
     from frontier.backends.run.interrupts import deferred
     from frontier.distributed.transport.communicators import Communicator
-    from frontier.distributed.transport.device_arrays import Carrier
+    from frontier.distributed.transport.device_arrays import DeviceTransport
     from frontier.distributed.transport.messages import Message
     from frontier.memory.base import Memory
 
@@ -116,11 +116,11 @@ class Rounds:
         self.stop = False
         self.error: Exception | None = None
 
-    def deal(self, note: Note, messages: list[Message]) -> tuple[list[Note], list[Any]]:
+    def alltoall(self, note: Note, messages: list[Message]) -> tuple[list[Note], list[Any]]:
         """Give every part a message of its own; what all have noted, and given this part, in the order of ranks."""
         return self._round(note, messages, False)
 
-    def share(self, note: Note, message: Message) -> tuple[list[Note], list[Any]]:
+    def allgather(self, note: Note, message: Message) -> tuple[list[Note], list[Any]]:
         """Give every part the same message."""
         return self._round(note, [message] * self.comm.size, True)
 
@@ -140,7 +140,7 @@ class Rounds:
             along = each.whole() if longest <= ROOM else each.head if head <= ROOM else b""
             blocks[at + HEAD : at + HEAD + len(along)] = along
         begun = time.perf_counter()
-        came = comm.blocks(blocks, BLOCK)
+        came = comm.alltoall_blocks(blocks, BLOCK)
         told = [_HEAD.unpack_from(came, rank * BLOCK) for rank in range(size)]
         self.stop = any(each[2] for each in told)
         if any(each[1] for each in told):
@@ -165,13 +165,13 @@ class Rounds:
         comm, carrier = self.comm, self._carrier()
         if carrier is None:
             if alike:
-                return comm.shared(messages[0].whole(), lengths)
-            return comm.dealt([each.whole() for each in messages], lengths)
+                return comm.allgather_bytes(messages[0].whole(), lengths)
+            return comm.alltoall_bytes([each.whole() for each in messages], lengths)
         lengths = [length - head + _before(head) for length, head in zip(lengths, heads, strict=True)]
         if alike:
-            bodies = carrier.shared(self._body(messages[0]), lengths)
+            bodies = carrier.allgather_bytes(self._body(messages[0]), lengths)
         else:
-            bodies = carrier.dealt([self._body(each) for each in messages], lengths)
+            bodies = carrier.alltoall_bytes([self._body(each) for each in messages], lengths)
         found: list[Any] = []
         for rank, (head, body) in enumerate(zip(heads, bodies, strict=True)):
             at, before = rank * BLOCK + HEAD, _before(head)
@@ -186,14 +186,14 @@ class Rounds:
         parts = [memory.moved(first)] if before else []
         return memory.xp.concatenate([*parts, *message.parts]) if parts or message.parts else memory.moved(first)
 
-    def _carrier(self) -> Carrier | None:
+    def _carrier(self) -> DeviceTransport | None:
         return None if self._memory is HOST else self.comm.carrier(self._memory)
 
     def _raise(self, error: Exception | None) -> None:
         """Raise the error of the first part that has one, on all."""
         if error is not None:
             _note_place(error)
-        for rank, each in enumerate(self.comm.gather(None if error is None else sendable(error))):
+        for rank, each in enumerate(self.comm.allgather(None if error is None else sendable(error))):
             if each is not None:
                 each.add_note(f"(rank {rank} of {self.comm.size})")
                 raise common(each)
@@ -230,7 +230,7 @@ def met(comm: Communicator, doing: str, given: Any) -> list[Any]:
         If some are there for another purpose: one begins a run, for example, and the other asks for a result.
     """
     with comm.asking(doing):
-        told = comm.gather((doing, given))
+        told = comm.allgather((doing, given))
     purposes = [each[0] if isinstance(each, tuple) and len(each) == 2 else "is elsewhere" for each in told]
     if any(each != doing for each in purposes):
         who = {each: purposes.index(each) for each in reversed(purposes)}

@@ -56,28 +56,28 @@ class Sockets(Processes):
         self.rank, self.size = rank, len(streams) + 1
         self.broken = ""
         self._streams, self._doing = dict(streams), ""
-        hosts = self.gather(_host())
+        hosts = self.allgather(_host())
         self.neighbours, self.local = hosts.count(hosts[rank]), hosts[:rank].count(hosts[rank])
 
     # ---- what parts tell each other ----------------------------------------------------------------------------
 
-    def gather(self, given: Any) -> list[Any]:
+    def allgather(self, given: Any) -> list[Any]:
         """Return what every process gives."""
         if self.size == 1:
             return [given]
         data = pickle.dumps(given, 5)
         room = NOTE - LENGTH
         note = len(data).to_bytes(LENGTH, "little") + data[:room].ljust(room)
-        notes = self.shared(note, [NOTE] * self.size)
+        notes = self.allgather_bytes(note, [NOTE] * self.size)
         lengths = [int.from_bytes(each[:LENGTH], "little") for each in notes]
-        told = self.shared(data, lengths) if max(lengths) > room else [each[LENGTH:] for each in notes]
+        told = self.allgather_bytes(data, lengths) if max(lengths) > room else [each[LENGTH:] for each in notes]
         return [pickle.loads(each) for each in told]
 
-    def blocks(self, given: bytearray, length: int) -> bytearray:
+    def alltoall_blocks(self, given: bytearray, length: int) -> bytearray:
         """Give each process the block of its rank."""
-        return bytearray(b"".join(self.dealt(cut(given, [length] * self.size), [length] * self.size)))
+        return bytearray(b"".join(self.alltoall_bytes(cut(given, [length] * self.size), [length] * self.size)))
 
-    def dealt(self, given: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+    def alltoall_bytes(self, given: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
         """Give each process a message of its own."""
         found = [bytearray(0 if rank == self.rank else length) for rank, length in enumerate(lengths)]
         for rank, stream in self._streams.items():
@@ -88,18 +88,18 @@ class Sockets(Processes):
         self._exchange({rank for rank in self._streams if len(found[rank])})
         return [given[rank] if rank == self.rank else memoryview(each) for rank, each in enumerate(found)]
 
-    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
+    def allgather_bytes(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
         """Give all processes the same message."""
-        return self.dealt([given] * self.size, lengths)
+        return self.alltoall_bytes([given] * self.size, lengths)
 
-    def add(self, array: Any) -> None:
+    def allreduce(self, array: Any) -> None:
         """Replace an array by the sum over all processes, each of which adds up a part."""
         cuts = len(array) * np.arange(self.size + 1) // self.size
         parts = [array[lo:hi] for lo, hi in itertools.pairwise(cuts)]
         own = parts[self.rank]
-        came = self.dealt([each.tobytes() for each in parts], [own.nbytes] * self.size)
+        came = self.alltoall_bytes([each.tobytes() for each in parts], [own.nbytes] * self.size)
         own[...] = np.sum([np.frombuffer(each, array.dtype) for each in came], 0, array.dtype)
-        for part, each in zip(parts, self.shared(own.tobytes(), [each.nbytes for each in parts]), strict=True):
+        for part, each in zip(parts, self.allgather_bytes(own.tobytes(), [each.nbytes for each in parts]), strict=True):
             part[...] = np.frombuffer(each, array.dtype)
 
     @contextmanager

@@ -31,30 +31,30 @@ class Member(Communicator):
         self.rank, self.size, self._group = rank, group.size, group
         self.neighbours = group.size
 
-    def gather(self, given: Any) -> list[Any]:
+    def allgather(self, given: Any) -> list[Any]:
         """Return what every part gives."""
         data = pickle.dumps(given, 5)  # as between processes: nobody sees the others' arrays
         return [pickle.loads(each) for each in self._group.meet(self.rank, data)]
 
-    def deal(self, given: list[Any]) -> list[Any]:
+    def alltoall(self, given: list[Any]) -> list[Any]:
         """Give each part an object of its own."""
         data = [pickle.dumps(each, 5) for each in given]
         return [pickle.loads(each[self.rank]) for each in self._group.meet(self.rank, data)]
 
-    def add(self, array: Any) -> None:
+    def allreduce(self, array: Any) -> None:
         """Replace an array by the sum of those of all parts."""
         array[...] = np.sum([pickle.loads(each) for each in self._group.meet(self.rank, pickle.dumps(array, 5))], 0)
 
-    def blocks(self, given: bytearray, length: int) -> bytes:
+    def alltoall_blocks(self, given: bytearray, length: int) -> bytes:
         """Give each part the block of its rank."""
         at = self.rank * length
         return b"".join([each[at : at + length] for each in self._group.meet(self.rank, bytes(given))])
 
-    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
+    def alltoall_bytes(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
         """Give each part a message of its own; bytes never change, so nobody sees the others' arrays."""
         return [each[self.rank] for each in self._group.meet(self.rank, list(given))]
 
-    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
+    def allgather_bytes(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
         """Give all parts the same message."""
         return list(self._group.meet(self.rank, given))
 
@@ -64,7 +64,7 @@ class Member(Communicator):
 
     def carrier(self, memory: Memory) -> Any:
         """Return what hands arrays from part to part."""
-        return importlib.import_module("frontier.distributed.transport.device_arrays").Handed(self, memory)
+        return importlib.import_module("frontier.distributed.transport.device_arrays").InProcess(self, memory)
 
     def leave(self) -> None:
         """Let no other part wait for this one."""

@@ -77,7 +77,7 @@ class Gloo(Processes):
                 f"Gloo says {str(error).splitlines()[0]}"
             )
 
-    def gather(self, given: Any) -> list[Any]:
+    def allgather(self, given: Any) -> list[Any]:
         """Return what every process gives."""
         if self.size == 1:
             return [given]
@@ -85,9 +85,9 @@ class Gloo(Processes):
         lengths = np.zeros(self.size, np.int64)
         lengths[self.rank] = len(data)
         self._sum(lengths)
-        return [pickle.loads(part) for part in self.shared(data, lengths.tolist())]
+        return [pickle.loads(part) for part in self.allgather_bytes(data, lengths.tolist())]
 
-    def blocks(self, given: bytearray, length: int) -> bytearray:
+    def alltoall_blocks(self, given: bytearray, length: int) -> bytearray:
         """Give each process the block of its rank."""
         if self.size == 1:
             return given
@@ -96,7 +96,7 @@ class Gloo(Processes):
             self._dist.all_to_all_single(self._tensor(found), self._tensor(given), group=self._group)
         return found
 
-    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
+    def alltoall_bytes(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
         """Give each process a message of its own."""
         if self.size == 1:
             return list(given)
@@ -107,7 +107,7 @@ class Gloo(Processes):
             )
         return cut(found, lengths)
 
-    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
+    def allgather_bytes(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
         """Give all processes the same message: each in turn, as they are of different lengths."""
         if self.size == 1:
             return [given]
@@ -120,7 +120,7 @@ class Gloo(Processes):
             found.append(memoryview(data))
         return found
 
-    def add(self, array: Any) -> None:
+    def allreduce(self, array: Any) -> None:
         """Replace an array by the sum of those of all processes."""
         if self.size > 1 and len(array):
             self._sum(array)
