@@ -11,6 +11,7 @@ import numpy as np
 from frontier.functors.functor import has_loop
 from frontier.lowering.control_flow import ControlFlow
 from frontier.lowering.frontier_state import ALL, BITS, IN, OUT, QUEUE, FrontierState, form
+from frontier.lowering.inputs import Buffer, WorkerArray
 from frontier.lowering.ir import (
     Assign,
     Call,
@@ -182,13 +183,13 @@ class Builder(ControlFlow):
 
     def _side(self, current: FrontierState, name: str, role: str, ahead: int) -> Expr:
         """Address of one of a frontier's two arrays: that of the next frontier, or of its own."""
-        sides = [self.input(current.buffer(name, side), role, f"the {name} of a frontier") for side in "ab"]
+        sides = [self.input(current.buffer(name, side), Buffer(role), f"the {name} of a frontier") for side in "ab"]
         return Choice(current.side, *(sides if ahead else reversed(sides)))
 
     def next_bits(self, current: FrontierState) -> Expr:
         """Address of the bitmap that the frontier does not use."""
-        a = self.input(current.buffer("mask", "a"), "bits")
-        other = self.input(current.buffer("mask", "b"), "bits")
+        a = self.input(current.buffer("mask", "a"), Buffer("bits"))
+        other = self.input(current.buffer("mask", "b"), Buffer("bits"))
         return Choice(differ(current.bits, a), a, other)
 
     def _recorded(self, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
@@ -198,7 +199,7 @@ class Builder(ControlFlow):
     def recorded(self, name: str, at: Expr) -> Expr:
         """Address of an element of a record."""
         size = 8 if self.layout.element(self.records[name]).endswith("64") else 4
-        return self.input(f"record:{name}", f"{self.records[name]}_queue", f"record {name}") + at * size
+        return self.input(f"record:{name}", Buffer(f"{self.records[name]}_queue"), f"record {name}") + at * size
 
     def filled(self, name: str) -> Var:
         """Number of elements in a record."""
@@ -267,13 +268,13 @@ class Builder(ControlFlow):
 
     def local_array(self, key: str) -> Expr:
         """A worker's own array of collected elements."""
-        return pointer("int64", self.input(key, "local") + WORKER * (8 * Var("LOCAL")))
+        return pointer("int64", self.input(key, WorkerArray("locals")) + WORKER * (8 * Var("LOCAL")))
 
     def places(self) -> Expr:
         """A worker's own array with an edge slot for each vertex; it may hold anything at first."""
         dtype = self.layout.offsets
         size = np.dtype(dtype).itemsize * self.capacity("vertex")
-        return pointer(dtype, self.input("places", "places") + WORKER * size)
+        return pointer(dtype, self.input("places", WorkerArray("places")) + WORKER * size)
 
     def sparse(self, current: FrontierState) -> None:
         """Make a frontier a queue of ids, if a pull may have left a bitmap; one that is everything stays so."""

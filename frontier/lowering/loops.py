@@ -7,6 +7,7 @@ from collections.abc import Callable
 from frontier.errors import FrontierError
 from frontier.lowering.builder import Builder, Functor
 from frontier.lowering.frontier_state import QUEUE, FrontierState, form
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import (
     Assign,
     Branch,
@@ -345,7 +346,7 @@ def _one_kind(loop: Loop, current: FrontierState, what: str) -> str:
 
 def _marks(b: Program, name: str) -> Expr:
     """Where each pass of a record begins."""
-    return pointer("int64", b.input(f"marks:{name}", "marks", f"record {name}"))
+    return pointer("int64", b.input(f"marks:{name}", Buffer("marks"), f"record {name}"))
 
 
 def _recorded(b: Program, name: str) -> Var:

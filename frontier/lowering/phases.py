@@ -13,6 +13,7 @@ from frontier.functors.adjacency import hidden
 from frontier.functors.captures import Captured, capture
 from frontier.functors.functor import arguments
 from frontier.graph.sparse_offsets import PARTS
+from frontier.lowering.inputs import Buffer, GraphArray, Input, Length, Size
 from frontier.lowering.ir import Call, Choice, Expr, Value, cast
 from frontier.lowering.kernels import Constant, FunctorCall, FunctorName, Kernel, Made, parameters
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
@@ -84,14 +85,14 @@ class Phases(Variables):
 
     # ---- arrays of the graph -----------------------------------------------------------------------------
 
-    def array(self, key: str, role: str, dtype: str) -> Expr:
+    def array(self, key: str, given: Input, dtype: str) -> Expr:
         """An array whose address the host gives."""
-        return pointer(dtype, self.input(key, role))
+        return pointer(dtype, self.input(key, given))
 
     def capacity(self, kind: str) -> Expr:
         """The number of vertices, or of edge slots."""
         name = "n" if kind == "vertex" else "m"
-        return self.input(name, name, "vertices" if kind == "vertex" else "edges")
+        return self.input(name, Size(kind), "vertices" if kind == "vertex" else "edges")
 
     def lists(self, edges: str) -> tuple[Expr, Expr]:
         """Offsets and far ends of out- or in-lists."""
@@ -102,11 +103,11 @@ class Phases(Variables):
     def offsets(self, name: str) -> Expr:
         """Where lists begin, ``"offsets"`` or ``"in_offsets"``, as an array that may be doubly compressed."""
         if not self.layout.sparse:
-            return self.array(f"g_{name}", name, self.layout.offsets)
+            return self.array(f"g_{name}", GraphArray(name), self.layout.offsets)
         return Call(f"sparse_{self.layout.offsets}_at", *self._of_sparse(name))
 
     def _of_sparse(self, name: str) -> list[Expr]:
-        return [self.input(f"g_{name}_{part}", f"{name} {part}") for part in PARTS]
+        return [self.input(f"g_{name}_{part}", GraphArray(name, part)) for part in PARTS]
 
     def edges_before(self, everything: Expr, edges: str, scan: Expr) -> Expr:
         """How many edges come before each vertex of a frontier: where that is everything, the offsets say so.
@@ -124,23 +125,23 @@ class Phases(Variables):
         """The far ends, ``"targets"`` or ``"in_sources"``, as an array that may be compressed."""
         frames = self.layout.frames
         if frames is None:
-            return self.array(f"g_{name}", name, self.layout.ids)
-        parts = (self.input(f"g_{name}_{part}", f"{name} {part}") for part in ("frames", "words"))
+            return self.array(f"g_{name}", GraphArray(name), self.layout.ids)
+        parts = (self.input(f"g_{name}_{part}", GraphArray(name, part)) for part in ("frames", "words"))
         return Call(f"packed_{frames}_at", *parts)
 
     def in_edges(self) -> Expr:
         """The out-edge slot of every in-edge."""
         self.needs_in_edges = True
-        return self.array("g_in_edges", "in_edges", self.layout.offsets)
+        return self.array("g_in_edges", GraphArray("in_edges"), self.layout.offsets)
 
     def weights(self) -> Expr:
         """The weights."""
         assert self.layout.weights is not None
-        return self.array("g_weights", "weights", self.layout.weights)
+        return self.array("g_weights", GraphArray("weights"), self.layout.weights)
 
     def sources(self) -> Expr:
         """The source of every edge slot."""
-        return self.array("g_sources", "sources", self.layout.ids)
+        return self.array("g_sources", GraphArray("sources"), self.layout.ids)
 
     # ---- the problem, and functors -------------------------------------------------------------------------
 
@@ -198,7 +199,7 @@ class Phases(Variables):
         pair, own = self.layout.pair(name), self.state[f"field:{name}"]
         if pair is None or pair.word or name == pair.other:
             return pointer(self.layout.seen(name), own)
-        locks = self.input("locks", "locks", "locks of pairs")
+        locks = self.input("locks", Buffer("locks"), "locks of pairs")
         return Call(f"{self.layout.seen(name)}_at", own, self.state[f"field:{pair.other}"], locks)
 
     def memory(self, name: str) -> Expr:
@@ -221,7 +222,7 @@ class Phases(Variables):
         if not self.checks:
             return None
         if kind == "array":
-            return self.input(f"length:{name}", f"length {name}")
+            return self.input(f"length:{name}", Length(name))
         return self.capacity(kind)
 
     def _of_graph(self, name: str) -> Expr:
@@ -232,7 +233,7 @@ class Phases(Variables):
             self.needs_in_edges = True
         if name in ("offsets", "in_offsets") and self.layout.sparse:
             return self.offsets(name)
-        return pointer(self.layout.of_graph(name), self.input(f"g_{name}", name))
+        return pointer(self.layout.of_graph(name), self.input(f"g_{name}", GraphArray(name)))
 
     def calling(self, fn: Functor, place: str, ends: tuple[str, ...], wants: str = "") -> FunctorCall:
         """Return a function that calls a functor inside a phase with all of its ends, which are given in this order."""

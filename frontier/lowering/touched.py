@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from frontier.lowering.inputs import Buffer, GraphArray, Input
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Phase, Together, Var, walk
 from frontier.lowering.loops import Program
 from frontier.lowering.variables import SLOT
@@ -14,16 +15,13 @@ from frontier.program.order import display_name
 
 __all__ = ["called", "read_by", "touched"]
 
-#: What of the graph is read, by the roles of a call's arrays: the first whose roles are all there.
+#: What of the graph is read, by a call's arrays: the first whose arrays are all there.
 _GRAPH = (
     (("offsets", "targets"), "out-edges"),
     (("in_offsets", "in_sources"), "in-edges"),
-    (("offsets", "targets frames", "targets words"), "out-edges"),
-    (("in_offsets", "in_sources frames", "in_sources words"), "in-edges"),
     (("offsets",), "out-degrees"),
     (("in_offsets",), "in-degrees"),
     (("targets",), "targets of edges"),
-    (("targets frames", "targets words"), "targets of edges"),
     (("sources",), "sources of edges"),
     (("weights",), "weights"),
     (("in_edges",), "numbers of the in-edges"),
@@ -80,13 +78,13 @@ def _arguments(call: Call, program: Program) -> list[Expr]:
 def _of_graph(program: Program, arguments: list[Expr]) -> list[str]:
     """What of the graph is among a call's arguments."""
     keys = {each: key for key, each in program.table().items() if key in program.inputs}
-    roles = {program.inputs[keys[each]] for each in arguments if isinstance(each, Var) and each in keys}
-    roles = {role.removesuffix(" pointers") for role in roles}  # of doubly compressed offsets
+    given = {program.inputs[keys[each]] for each in arguments if isinstance(each, Var) and each in keys}
+    arrays = {each.name for each in given if isinstance(each, GraphArray)}
     found = []
     for wanted, name in _GRAPH:
-        if roles.issuperset(wanted):
+        if arrays.issuperset(wanted):
             found.append(name)
-            roles.difference_update(wanted)
+            arrays.difference_update(wanted)
     return found
 
 
@@ -128,11 +126,12 @@ def _calls(made: Expr, *functions: str) -> bool:
     return isinstance(made, Call) and made.function in functions
 
 
-def _by_role(roles: set[str], phase: Phase) -> list[str]:
+def _by_role(given: set[Input], phase: Phase) -> list[str]:
     """What is written that belongs to no frontier."""
+    roles = {each.role for each in given if isinstance(each, Buffer)}
     if phase.call.function in ("fill_bits", "set_bits") and "vertex_queue" in roles:
         return ["a bitmap"]
-    if roles & {"stamps", "bits"}:
+    if roles & {"vertex_stamps", "bits"}:
         return ["marks of vertices"]
     if "vertex_queue" in roles and not phase.functors:
         return ["queues of its own"]

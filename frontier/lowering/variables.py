@@ -7,6 +7,7 @@ they cannot clash.
 from __future__ import annotations
 
 from frontier.functors.functor import plain
+from frontier.lowering.inputs import Input, Number
 from frontier.lowering.ir import Call, Expr, Value, Var
 from frontier.program.layout import Layout
 from frontier.program.order import display_name
@@ -52,8 +53,8 @@ class Variables:
 
     Attributes
     ----------
-    inputs : dict of str to str
-        Keys of the variables that are only read -> what the host puts there (an array's role).
+    inputs : dict of str to Input
+        Keys of the variables that are only read -> what the host puts there.
     state : dict of str to Var
         The variables that are saved when the function returns and loaded when it is called again, by their keys.
     scalars : dict of str to Var
@@ -62,7 +63,7 @@ class Variables:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.inputs: dict[str, str] = {}
+        self.inputs: dict[str, Input] = {}
         self._inputs: dict[str, Var] = {}
         self._numbers = 0
         self.state = {name: _FIXED.get(name, Var(name)) for name in ALWAYS}
@@ -93,16 +94,16 @@ class Variables:
             self.state[key] = Var(self.name(*key.split(":")), meaning=meaning)
         return self.state[key]
 
-    def input(self, key: str, role: str, meaning: str = "") -> Var:
+    def input(self, key: str, given: Input, meaning: str = "") -> Var:
         """A variable that the host sets: the address of an array, or a number."""
         if key not in self._inputs:
             self._inputs[key] = Var(self.name(*key.split(":")), meaning=meaning or key)
-        self.inputs[key] = role
+        self.inputs[key] = given
         return self._inputs[key]
 
     def parameter(self, number: int, meaning: str = "") -> Var:
         """A number of a step, which the host sets: programs that differ in nothing else are compiled once."""
-        return self.input(self.name("parameter"), f"number {number}", meaning or str(number))
+        return self.input(self.name("parameter"), Number(number), meaning or str(number))
 
     def field(self, name: str) -> Expr:
         """A field of the problem, as an array."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import frontier as fr
 from frontier import tracing
-from frontier.backends.run.workspace import register_role
+from frontier.backends.run.workspace import register_derived
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -71,4 +71,4 @@ def _made(g: Graph, edges: str) -> Any:
     return xp.ravel(xp.stack([p.first, second.astype(ids)], axis=1))
 
 
-register_role("heads", heads)
+register_derived("heads", heads)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.frontier_state import QUEUE, form
+from frontier.lowering.inputs import HasInLists
 from frontier.lowering.ir import equal, no
 from frontier.operators.advance.edges import needs_edges
 from frontier.operators.advance.switch import RULES
@@ -84,7 +85,8 @@ def _push_claims(step: Advance, b: Builder, source: FrontierState, target: Front
 
 def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
     if step.edges == "out":
-        has = b.input("has_in_edges" if needs_edges(step, b) else "has_in", "has_in", "has_in_edges")
+        numbers = needs_edges(step, b)
+        has = b.input("has_in_edges" if numbers else "has_in", HasInLists(numbers), "has_in_edges")
         b.resume()  # once the lists are there
         with b.when(equal(has, 0)):
             b.leave("NEED_IN_EDGES")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from frontier.lowering.frontier_state import SMALL
+from frontier.lowering.inputs import Hubs
 from frontier.lowering.ir import Assign, Branch, Call, Counter, Expr, Value, both, equal, expression
 from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.phases import elements
@@ -105,20 +106,19 @@ def hub_inputs(step: Advance, b: Builder) -> tuple[Value, Expr]:
     """The degree that hubs exceed, and how many vertices do."""
     asked = b.schedule.hub_degree
     if asked != "auto":
-        return int(asked), b.input(f"hubs_{step.edges}_{asked}", f"hubs {step.edges} {asked}", "hubs")
+        return int(asked), b.input(f"hubs_{step.edges}_{asked}", Hubs("count", step.edges, int(asked)), "hubs")
     return (
-        b.input(f"hub_degree_{step.edges}", f"hub_degree {step.edges}", "hub_degree"),
-        b.input(f"hubs_{step.edges}", f"hubs {step.edges}", "hubs"),
+        b.input(f"hub_degree_{step.edges}", Hubs("degree", step.edges), "hub_degree"),
+        b.input(f"hubs_{step.edges}", Hubs("count", step.edges), "hubs"),
     )
 
 
 def hub_list(step: Advance, b: Builder) -> Expr:
     """The hubs' ids."""
     asked = b.schedule.hub_degree
-    name, role = f"hub_ids_{step.edges}", f"hub_ids {step.edges}"
-    if asked != "auto":
-        name, role = f"{name}_{asked}", f"{role} {asked}"
-    return b.array(name, role, b.layout.ids)
+    if asked == "auto":
+        return b.array(f"hub_ids_{step.edges}", Hubs("ids", step.edges), b.layout.ids)
+    return b.array(f"hub_ids_{step.edges}_{asked}", Hubs("ids", step.edges, int(asked)), b.layout.ids)
 
 
 #: Name in a schedule -> the rule.

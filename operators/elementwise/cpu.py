@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cpu.runtime_words import EXAMINED, LOCAL
+from frontier.lowering.inputs import Number
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Value, Var
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
@@ -251,7 +252,7 @@ def columns(b: Builder, field: str) -> Value:
     A loop of constant length would be unrolled, and not vectorized then: 16 values took twice the time.
     """
     width = b.width(field)
-    return width if width <= UNROLLED else b.input(f"width_{width}", f"number {width}", "values of an element")
+    return width if width <= UNROLLED else b.input(f"width_{width}", Number(width), "values of an element")
 
 
 def lower_compute(step: Compute, b: Builder, current: FrontierState) -> None:

@@ -11,6 +11,7 @@ from frontier.backends.cpu.runtime_words import EXAMINED, LINE
 from frontier.compile.keys import LAST
 from frontier.errors import FrontierError
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD
+from frontier.lowering.inputs import WorkerArray, WorkerTable
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee
 from frontier.lowering.variables import WORKER, pointer
@@ -147,15 +148,15 @@ def lower(step: Gather, b: Builder, current: FrontierState) -> None:
     factory: Callable[..., Any] = finding
     if step.op == MODE:
         factory = counting
-        size = b.input(f"table_size_{step.edges}", f"table_size {step.edges}", "slots of a worker's table")
-        first = b.input(f"tables_{step.edges}", f"tables {step.edges}")
+        size = b.input(f"table_size_{step.edges}", WorkerTable("size", step.edges), "slots of a worker's table")
+        first = b.input(f"tables_{step.edges}", WorkerTable("all", step.edges))
         given["table"] = pointer("int64", first + WORKER * (16 * size))
     elif step.rows:
         factory = gathering_rows
         width = b.width(step.into)
         each = -(-width // LINE) * LINE  # whole lines of the cache, which no other worker writes
         given["width"] = columns(b, step.into)
-        first = b.input(f"row_{each}", f"row {each}", "values of each worker's vertex")
+        first = b.input(f"row_{each}", WorkerArray("row", each), "values of each worker's vertex")
         given["row"] = pointer("float64" if constants["real"] else "int64", first + WORKER * (8 * each))
     elif step.reduction is not None:
         factory = gathering

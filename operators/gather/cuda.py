@@ -17,6 +17,7 @@ from frontier.compile.keys import LAST
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD, STREAM
+from frontier.lowering.inputs import Buffer, WorkerTable
 from frontier.lowering.ir import Assign, Call, Choice, Counter, Expr, Node, Value, either, equal, expression
 from frontier.lowering.kernels import Constant, Made
 from frontier.lowering.variables import BROUGHT, SEEN
@@ -113,9 +114,9 @@ class _Modes:
         self.loads = {name: bool(edges[name]) for name in ("renumbered", "weighted")}
         self._vote, self._store = Made(voting, edges), Made(storing_mode, {"unsigned": edges["unsigned"]})
         self._tables: dict[str, Value] = {
-            "keys": b.array(f"table_keys_{step.edges}", f"table_keys {step.edges}", "int64"),
-            "counts": b.array(f"table_counts_{step.edges}", f"table_counts {step.edges}", b.layout.offsets),
-            "size": b.input(f"table_size_{step.edges}", f"table_size {step.edges}", "slots of a warp's table"),
+            "keys": b.array(f"table_keys_{step.edges}", WorkerTable("keys", step.edges), "int64"),
+            "counts": b.array(f"table_counts_{step.edges}", WorkerTable("counts", step.edges), b.layout.offsets),
+            "size": b.input(f"table_size_{step.edges}", WorkerTable("size", step.edges), "slots of a warp's table"),
         }
         self._b, self._name = b, step.fn.__name__
 
@@ -165,7 +166,7 @@ def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernel
     if b.low_degree:
         b.phase(how.short(given, dealt=False), after, title, functors, writes)
         return
-    held, aside, room = b.variable("held"), b.array("long_lists", f"long {BLOCK}", b.layout.ids), _room(b)
+    held, aside, room = b.variable("held"), b.array("long_lists", Buffer("vertex_queue", BLOCK), b.layout.ids), _room(b)
     after.append(Assign(held, Call("min", Counter("PILE_COUNT"), room)))
     made = how.short(given | {"aside": aside, "room": room}, dealt=not b.build.bounded)
     b.phase(made, after, f"{title} over short lists", functors, writes)
@@ -182,7 +183,7 @@ def _streamed(step: Gather, b: CudaProgram, stream: Stream, how: _Kernels | _Mod
     into = b.field(step.into)
     title, functors, writes = _title(step), [step.fn, step.where], [step.into]
     room, held = _room(b), b.variable("held")
-    asides = [b.array(f"long_lists{side}", f"long {BLOCK}", b.layout.ids) for side in ("", "_too")]
+    asides = [b.array(f"long_lists{side}", Buffer("vertex_queue", BLOCK), b.layout.ids) for side in ("", "_too")]
     b.set(held, 0)
     b.add(*stream.begin(), *walked(STREAM, expression(0)))
     first, *others = stream.copies(alone=True)

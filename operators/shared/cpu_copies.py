@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.lowering.inputs import FieldCopies
 from frontier.lowering.ir import Call, Choice, Expr, Var, both, differ, either, equal
 from frontier.lowering.variables import WORKER, WORKERS, pointer
 from frontier.program.effects import effects
@@ -47,7 +48,7 @@ class Copies:
         self._made: dict[str, tuple[Expr, Var]] = {}
         for number, (name, kind, dtype) in enumerate(_only_added(b, fn)):
             size = np.dtype(dtype).itemsize
-            copies = b.input(f"copies_{number}_{kind}_{size}", f"copies {kind} {size}", "the threads' copies")
+            copies = b.input(f"copies_{number}_{kind}_{size}", FieldCopies(kind, size), "the threads' copies")
             used = b.variable("copied", "copied")
             enough = both(differ(copies, 0), total * SPARSE >= self._length(name))
             b.set(used, Choice(enough, 1, 0))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.frontier_state import ALL, BITS
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Assign, Call, Choice, Expr, Together, Value, Var, both, cast, equal, expression
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.operators.shared.phases import make_bitmap
@@ -89,7 +90,7 @@ def _ascending(b: CudaProgram, current: FrontierState) -> None:
     """
     before, found, n = b.variable("before"), b.variable("found"), b.capacity("vertex")
     b.set(EPOCH, EPOCH + 1)
-    stamps: tuple[Value, ...] = (b.array("stamps", "stamps", "int32"), cast("int32", EPOCH))
+    stamps: tuple[Value, ...] = (b.array("stamps", Buffer("vertex_stamps"), "int32"), cast("int32", EPOCH))
     b.phase(b.divided("mark_queue", *stamps, b.queue(current, "vertex"), current.count), title="mark the frontier")
     degrees = b.lists("out")[0]
     counted = [Assign(before, SLOT), Together(found, Call("combined_int", WORDS, SLOT, Var("SUM"), 0))]

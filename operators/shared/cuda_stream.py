@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.run.windows import COLUMNS, FIRST, FROM, LAST, RING, START, STOP, TO
+from frontier.lowering.inputs import GraphArray, WindowBuffer, Windows
 from frontier.lowering.ir import Assign, Call, Choice, Expr, Item, Node, Value, both, expression, no
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 
@@ -93,8 +94,8 @@ class Stream:
 
     def __init__(self, b: CudaProgram, edges: str, renumbered: bool, weighted: bool, current: FrontierState) -> None:
         self._b, self._edges, self._current = b, edges, current
-        self._table = b.array(f"windows_{edges}", f"windows {edges}", "int64")
-        self.number = b.input(f"windows_number_{edges}", f"windows_number {edges}", "windows")
+        self._table = b.array(f"windows_{edges}", Windows("table", edges), "int64")
+        self.number = b.input(f"windows_number_{edges}", Windows("number", edges), "windows")
         self.everything = b.variable("everything", "everything")
         self.at, self.before = b.variable("window", "window"), b.variable("window_before", "window_before")
         self.following = b.variable("window_after", "window_after")
@@ -105,17 +106,17 @@ class Stream:
         ids, offsets = b.layout.ids, b.layout.offsets
         ends = "targets" if edges == "out" else "in_sources"
         if b.layout.frames is None:
-            self._columns = {"ends": (ids, f"g_{ends}", ends)}
+            self._columns = {"ends": (ids, f"g_{ends}", GraphArray(ends))}
         else:
-            self._columns = {"ends": ("uint32", f"g_{ends}_words", f"{ends} words")}
-            self._frames = b.input(f"g_{ends}_frames", f"{ends} frames")
+            self._columns = {"ends": ("uint32", f"g_{ends}_words", GraphArray(ends, "words"))}
+            self._frames = b.input(f"g_{ends}_frames", GraphArray(ends, "frames"))
         if renumbered:
             b.in_edges()
-            self._columns["in_edges"] = (offsets, "g_in_edges", "in_edges")
+            self._columns["in_edges"] = (offsets, "g_in_edges", GraphArray("in_edges"))
         elif weighted:
             assert b.layout.weights is not None
             b.weights()
-            self._columns["weights"] = (b.layout.weights, "g_weights", "weights")
+            self._columns["weights"] = (b.layout.weights, "g_weights", GraphArray("weights"))
         self._far = b.weights() if weighted and renumbered else None
         self.size = sum(np.dtype(dtype).itemsize for dtype, _, _ in self._columns.values())
 
@@ -191,13 +192,13 @@ class Stream:
 
     def _buffer(self, name: str, ahead: int) -> Expr:
         """Address of the buffer for a column of the window that is processed, or of one so many further."""
-        dtype, _, _ = self._columns[name]
+        itemsize = np.dtype(self._columns[name][0]).itemsize
         key = f"stream_{self._edges}_{name}"
-        begin = self._b.input(key, f"stream {self._edges} {np.dtype(dtype).itemsize} {name}", f"buffers of {name}")
+        begin = self._b.input(key, WindowBuffer("buffers", self._edges, itemsize, name), f"buffers of {name}")
         ends = "ends" if name == "ends" else "others"
-        role = f"stream_slots {self._edges} {np.dtype(dtype).itemsize} {ends}"
-        size = self._b.input(f"stream_slots_{self._edges}_{ends}", role, "places of a buffer")
-        return begin + ((self.turn + ahead) & (RING - 1)) * (size * np.dtype(dtype).itemsize)
+        places = WindowBuffer("places", self._edges, itemsize, ends)
+        size = self._b.input(f"stream_slots_{self._edges}_{ends}", places, "places of a buffer")
+        return begin + ((self.turn + ahead) & (RING - 1)) * (size * itemsize)
 
     def _shifted(self, name: str, window: Expr, ahead: int) -> Expr:
         """The buffer as an array in which each slot of the window has its usual index."""
@@ -215,12 +216,12 @@ class Stream:
         return [self._copy(name, window, ahead, alone) for name in self._columns]
 
     def _copy(self, name: str, window: Expr, ahead: int, alone: bool) -> Call:
-        dtype, key, role = self._columns[name]
+        dtype, key, array = self._columns[name]
         size = np.dtype(dtype).itemsize
         begin, end = (FROM, TO) if name == "ends" else (START, STOP)
         first = self.row(window, begin) * size
         words = self.row(window, end) * size - first + 7
-        address = self._b.input(key, role)
+        address = self._b.input(key, array)
         mine = window < self.number if alone else both(window < self.number, copies())
         given: dict[str, Value] = {
             "source": pointer("int64", address),

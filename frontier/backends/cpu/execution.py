@@ -13,6 +13,7 @@ from frontier.backends.run import field_copies, worker_tables, workspace
 from frontier.backends.run.execution import LoopExecution
 from frontier.backends.run.workspace import Code, Workspace
 from frontier.compile.codes import EXPIRES
+from frontier.lowering.inputs import FieldCopies, WorkerArray, WorkerTable
 from frontier.lowering.loops import Program, lower
 from frontier.lowering.phases import checking
 from frontier.native import threads
@@ -99,20 +100,20 @@ class CpuExecution(LoopExecution):
             self._fill(self._table.counters)
         self._prepare()
 
-    def _local(self, name: str, role: str) -> int:
-        each = self._p.graph.num_vertices if role == "places" else runtime_words.LOCAL
-        return self._workspace.address(name, role, self._table.workers * each)
+    def _of_workers(self, name: str, given: WorkerArray) -> int:
+        sizes = {"locals": runtime_words.LOCAL, "places": self._p.graph.num_vertices, "row": given.width}
+        role = "places" if given.what == "places" else "words"
+        return self._workspace.address(name, role, self._table.workers * sizes[given.what])
 
-    def _of_copies(self, name: str, role: str) -> int:
-        length = field_copies.words_of(role, self._p.graph, self._table.workers)
+    def _of_copies(self, name: str, given: FieldCopies) -> int:
+        length = field_copies.words_of(given, self._p.graph, self._table.workers)
         return self._workspace.address(name, "words", length) if length else 0
 
-    def _of_tables(self, role: str) -> int:
-        what, edges = role.split()
-        size = worker_tables.of_thread(self._p.graph, edges)
-        if what == "table_size":
+    def _of_tables(self, given: WorkerTable) -> int:
+        size = worker_tables.of_thread(self._p.graph, given.edges)
+        if given.what == "size":
             return size
-        return self._workspace.address(f"tables {edges}", "words", self._table.workers * 2 * size)
+        return self._workspace.address(f"tables {given.edges}", "words", self._table.workers * 2 * size)
 
     def _report(self) -> list[int]:
         found: list[int] = self._table.counters[: runtime_words.LINE].tolist()

@@ -16,6 +16,7 @@ from frontier.backends.run import windows
 from frontier.backends.run.file_windows import Part, Ring, merged_pages
 from frontier.errors import FrontierMemoryError
 from frontier.graph.packed import AFTER, BLOCK, PackedIds
+from frontier.lowering.inputs import GraphArray
 from frontier.memory import limits, pinned
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import File, file_of
@@ -37,14 +38,13 @@ SINGLE = 1 << 16
 FEW = 1 << 17
 
 
-def array_of(g: Graph, role: str) -> NDArray[Any]:
+def array_of(g: Graph, wanted: GraphArray) -> NDArray[Any]:
     """An array of edges on the host."""
-    name, _, part = role.partition(" ")
-    if part:
-        packed = g._topology.ends if name == "targets" or g.symmetric else g._in_lists()[1]
-        found: NDArray[Any] = to_host(getattr(packed, part))
+    if wanted.part:
+        packed = g._topology.ends if wanted.name == "targets" or g.symmetric else g._in_lists()[1]
+        found: NDArray[Any] = to_host(getattr(packed, wanted.part))
     else:
-        found = to_host(getattr(g, name))
+        found = to_host(getattr(g, wanted.name))
     return found
 
 
@@ -71,14 +71,14 @@ class Span:
         self._g, self._direction, self.ids = g, direction, ids
         self._first, self._stop, self._lists = first, stop, lists
 
-    def columns(self, wanted: dict[str, NDArray[Any]]) -> list[Part]:
+    def columns(self, wanted: dict[GraphArray, NDArray[Any]]) -> list[Part]:
         """What is to be read of some arrays."""
-        return [self._column(role, array) for role, array in wanted.items()]
+        return [self._column(name, array) for name, array in wanted.items()]
 
-    def _column(self, role: str, array: NDArray[Any]) -> Part:
+    def _column(self, name: GraphArray, array: NDArray[Any]) -> Part:
         bounds = np.array([[self._first], [self._stop]], np.int64)
         lists = None if self._lists is None else np.stack([to_host(each) for each in self._lists]).astype(np.int64)
-        if role.endswith("words"):
+        if name.part == "words":
             bounds = self._words(*bounds)
             lists = None if lists is None else self._words(*lists)
         first, stop = int(bounds[0, 0]), int(bounds[1, 0])
@@ -86,8 +86,8 @@ class Span:
             pages = merged_pages(*lists * array.itemsize)
             read = int((pages[:, 1] - pages[:, 0]).sum()) + len(pages) * SINGLE
             if read < (stop - first) * array.itemsize:
-                return Part(role, array, first, stop, pages, _ids_below(self._g, role))
-        return Part(role, array, first, stop)
+                return Part(name, array, first, stop, pages, _ids_below(self._g, name))
+        return Part(name, array, first, stop)
 
     def _words(self, starts: NDArray[Any], stops: NDArray[Any]) -> NDArray[Any]:
         """Where the words of ranges of slots of compressed lists begin and end."""
@@ -101,11 +101,13 @@ class Span:
         return found
 
 
-def _ids_below(g: Graph, role: str) -> int | None:
+def _ids_below(g: Graph, array: GraphArray) -> int | None:
     """What the ids in an array of edges are below; None if it has something else."""
-    if role in ("targets", "sources", "in_sources"):
+    if array.part:
+        return None
+    if array.name in ("targets", "sources", "in_sources"):
         return g.num_vertices
-    return g.num_slots if role == "in_edges" else None
+    return g.num_slots if array.name == "in_edges" else None
 
 
 def spans(g: Graph, step: Any, f: Frontier) -> list[Span]:
@@ -166,25 +168,25 @@ _whole: weakref.WeakKeyDictionary[File, dict[int, tuple[Ring, int]]] = weakref.W
 _making = threading.RLock()
 
 
-def whole(g: Graph, role: str, array: NDArray[Any], step: Step) -> int:
+def whole(g: Graph, name: GraphArray, array: NDArray[Any], step: Step) -> int:
     """Address of all of an array in the host's memory, where it stays as long as the graph, or the array's file."""
 
     def make() -> tuple[Ring, int]:
         free, where = limits.free()
         if array.nbytes > free:
-            what = f"{step!r} needs all edges at once, so all {role} must be in the host's memory"
+            what = f"{step!r} needs all edges at once, so all {name} must be in the host's memory"
             raise lacking(FrontierMemoryError, array.nbytes, free, what, HELP, where)
         ring = Ring(pinned.buffer)
-        addresses = ring.begin(0, [Part(role, array, 0, len(array))])
+        addresses = ring.begin(0, [Part(name, array, 0, len(array))])
         try:
             ring.wait(0)
         finally:
             ring.leave()
-        return ring, addresses[role]
+        return ring, addresses[name]
 
     found = file_of(array)
     if found is None:
-        address: int = g._once(f"all {role}", make)[1]
+        address: int = g._once(f"all {name}", make)[1]
         return address
     file, at = found
     with _making:

@@ -21,6 +21,7 @@ from frontier.backends.run import worker_tables, workspace
 from frontier.backends.run.execution import LoopExecution
 from frontier.backends.run.workspace import Code, Workspace
 from frontier.errors import DeviceLostError, FrontierError
+from frontier.lowering.inputs import GraphArray, WorkerTable
 from frontier.lowering.loops import lower
 from frontier.lowering.phases import checking
 from frontier.memory import detection
@@ -176,17 +177,14 @@ class CudaExecution(LoopExecution):
         words, at = self._words, self._at
         words[at["t"]], words[at["arrivals"]] = self._workspace.clock
 
-    def _local(self, name: str, role: str) -> int:
-        raise AssertionError(f"kernels have no arrays of workers: {name}, {role}")
-
-    def _of_tables(self, role: str) -> int:
+    def _of_tables(self, given: WorkerTable) -> int:
         g, work, run = self._p.graph, self._workspace, self._code.run  # the whole program's may have more threads
-        what, edges = role.split()
-        size = worker_tables.of_warp(g, edges)
-        if what == "table_size":
+        size = worker_tables.of_warp(g, given.edges)
+        if given.what == "size":
             return size
-        kind = "words" if what == "table_keys" else "places"
-        return work.address(f"{what} {edges}", kind, run.most_threads // 32 * (size + worker_tables.EXTRA))
+        role = "words" if given.what == "keys" else "places"
+        length = run.most_threads // 32 * (size + worker_tables.EXTRA)
+        return work.address(f"table {given.what} {given.edges}", role, length)
 
     def _report(self) -> list[int]:
         self._workspace.clock = None  # so that the next run clears the counters
@@ -206,7 +204,7 @@ class CudaExecution(LoopExecution):
         if g.placement.residence["edges"] != "host":
             return 0
         each = g._topology.ends.nbytes / max(g.num_slots, 1)
-        if g.weights is not None and "weights" in self._program.inputs.values():
+        if g.weights is not None and GraphArray("weights") in self._program.inputs.values():
             each += g.weights.itemsize
         return float(each * (1 - getattr(g.placement.edges, "share", 0)))
 

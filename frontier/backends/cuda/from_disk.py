@@ -24,6 +24,7 @@ from frontier.backends.python.hosted import Hosted, alone
 from frontier.backends.python.interpreter import Interpretation
 from frontier.backends.run.file_windows import AHEAD
 from frontier.functors.functor import arguments
+from frontier.lowering.inputs import GraphArray, Input
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
 from frontier.program.step import captures_of
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["DiskExecution"]
 
 #: The arrays of edges that kernels read at the slots of out-edges, and at those of in-edges.
-BY_SLOT = ("targets", "targets words", "weights", "sources")
-BY_IN_SLOT = ("in_sources", "in_sources words", "in_edges")
+BY_SLOT = (GraphArray("targets"), GraphArray("targets", "words"), GraphArray("weights"), GraphArray("sources"))
+BY_IN_SLOT = (GraphArray("in_sources"), GraphArray("in_sources", "words"), GraphArray("in_edges"))
 EDGES = (*BY_SLOT, *BY_IN_SLOT)
 
 
@@ -68,19 +69,19 @@ class _OfWindow(CudaExecution):
     """One step on the elements of a window; ``addresses`` are those of the arrays of edges."""
 
     def __init__(
-        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, addresses: dict[str, int]
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, addresses: dict[GraphArray, int]
     ) -> None:
         self._addresses = addresses
         super().__init__(step, p, f, schedule)
 
-    def _input(self, name: str, role: str) -> int:
-        return 0 if role in EDGES else super()._input(name, role)
+    def _input(self, name: str, given: Input) -> int:
+        return 0 if given in EDGES else super()._input(name, given)
 
     def _prepare(self) -> None:
         super()._prepare()
-        for name, role in self._program.inputs.items():
-            if role in EDGES:
-                self._set(name, self._addresses.get(role, 0))
+        for name, given in self._program.inputs.items():
+            if isinstance(given, GraphArray) and given in EDGES:
+                self._set(name, self._addresses.get(given, 0))
 
 
 class _Walk(Hosted):
@@ -109,7 +110,7 @@ class _Walk(Hosted):
             return self._by_windows(step, inner, f)
         return self._run(inner, f, {})
 
-    def _run(self, inner: Any, f: Frontier | None, addresses: dict[str, int]) -> Frontier:
+    def _run(self, inner: Any, f: Frontier | None, addresses: dict[GraphArray, int]) -> Frontier:
         with tracing.acting_as(0, self.passes):
             execution = _OfWindow(inner, self.problem, f, self._schedule, addresses)
             while not execution.done:
@@ -122,24 +123,24 @@ class _Walk(Hosted):
         ends = g.targets if step.edges == "out" else g.sources
         return Frontier(g, np.unique(ends[f.host_ids()]))
 
-    def _wanted(self, step: Any, inner: Any, kind: str | None) -> dict[str, NDArray[Any]]:
-        """The arrays of edges that the kernel of a step reads, by the roles of its inputs."""
+    def _wanted(self, step: Any, inner: Any, kind: str | None) -> dict[GraphArray, NDArray[Any]]:
+        """The arrays of edges that the kernel of a step reads."""
         code = code_of(inner, self.problem, kind, self._schedule)
-        roles = set(code.program.inputs.values())
+        found = set(code.program.inputs.values())
         if step.far == "dst" or kind == "edge":
-            roles -= set(BY_IN_SLOT)
+            found -= set(BY_IN_SLOT)
         elif step.far == "src" and not _looks_around(step):
-            roles -= {"targets", "targets words", "sources"}
-        return {role: array_of(self.problem.graph, role) for role in EDGES if role in roles}
+            found -= {*BY_SLOT} - {GraphArray("weights")}
+        return {each: array_of(self.problem.graph, each) for each in EDGES if each in found}
 
     # ---- everything ------------------------------------------------------------------------------------------
 
-    def _everything(self, step: Any, inner: Any, kind: str | None) -> dict[str, int]:
+    def _everything(self, step: Any, inner: Any, kind: str | None) -> dict[GraphArray, int]:
         """Addresses of all edges in the host's memory, for a step that may look for any of them."""
         if not _wants_all(step):
             return {}
         wanted = self._wanted(step, inner, kind)
-        return {role: whole(self.problem.graph, role, array, step) for role, array in wanted.items()}
+        return {each: whole(self.problem.graph, each, array, step) for each, array in wanted.items()}
 
     # ---- by windows ------------------------------------------------------------------------------------------
 
@@ -149,15 +150,16 @@ class _Walk(Hosted):
             return self._run(inner, f, {})  # which gives results of no elements
         wanted = self._wanted(step, inner, f.kind)
         fixed = {}
-        if step.far == "src" and "weights" in wanted and "in_edges" in wanted:  # read at the slots of out-edges
-            fixed = {"weights": whole(p.graph, "weights", wanted.pop("weights"), step)}
+        weights = GraphArray("weights")
+        if step.far == "src" and wanted.keys() >= {weights, GraphArray("in_edges")}:  # read at the slots of out-edges
+            fixed = {weights: whole(p.graph, weights, wanted.pop(weights), step)}
         parts = spans(p.graph, step, f)
         scalars: list[list[Any]] = [[] for _ in step.partial()]
         given = {name: p.scalars[name][0] for name, _ in step.partial()}
         found: list[Any] = []
         with ring_of(p.graph) as ring:
             before = ring.read
-            ahead: list[dict[str, int]] = []
+            ahead: list[dict[GraphArray, int]] = []
             try:
                 for number, part in enumerate(parts):
                     while len(ahead) < min(number + AHEAD, len(parts)):

@@ -194,8 +194,10 @@ class LeaderPrinter(Printer):
             "        if call == 0:",
             "            break",
             f"        slot = {slot}",
+            *indented(self.started(), 2),
             f"        clear_next(C, slot, {self.place(T)}, w, deadline)",
             *indented(self._work(), 2),
+            *indented(self.worked(), 2),
             *indented(self.meeting(arrivals), 2),
             *indented(self._together(), 2),
             *indented(self.tail()),
@@ -213,6 +215,14 @@ class LeaderPrinter(Printer):
 
     def announced(self, call: str) -> list[str]:
         """Lines by which the leader prepares the phase that comes next."""
+        return []
+
+    def started(self) -> list[str]:
+        """Lines before a phase."""
+        return []
+
+    def worked(self) -> list[str]:
+        """Lines between the work of a phase and its barrier."""
         return []
 
     def meeting(self, arrivals: str) -> list[str]:

@@ -12,12 +12,28 @@ import numpy as np
 from frontier import tracing
 from frontier.backends.run import windows
 from frontier.backends.run.failures import failure
-from frontier.backends.run.hubs import hub_ids, hub_number
+from frontier.backends.run.hubs import hubs
 from frontier.backends.run.interrupts import deferred, undeferred
-from frontier.backends.run.workspace import MADE, Code, Workspace, wanted
+from frontier.backends.run.workspace import DERIVED, Code, Workspace, buffer_length
 from frontier.compile import codes
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.lowering.frontier_state import ALL, BITS, HOW, QUEUE
+from frontier.lowering.inputs import (
+    Buffer,
+    Derived,
+    FieldCopies,
+    GraphArray,
+    HasInLists,
+    Hubs,
+    Input,
+    Length,
+    Number,
+    Size,
+    WindowBuffer,
+    Windows,
+    WorkerArray,
+    WorkerTable,
+)  # fmt: skip
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import reading
 from frontier.program.frontiers import Frontier
@@ -112,8 +128,8 @@ class LoopExecution:
     def _fill(self, counters: Any) -> None:
         """What is the same in every run of the program on the graph with this workspace: for a new table."""
         self._set("counters", self._workspace.address_of(counters))
-        for name, role in self._program.inputs.items():
-            self._set(name, self._input(name, role))
+        for name, given in self._program.inputs.items():
+            self._set(name, self._input(name, given))
         self._code.tables[self._workspace] = self._table
 
     def _prepare(self) -> None:
@@ -139,93 +155,92 @@ class LoopExecution:
         for name, word in self._code.scalars:
             self._words[word] = self._workspace.address_of(self._p.scalars[name])
 
-    def _input(self, name: str, role: str) -> int:
-        g, program, work = self._p.graph, self._program, self._workspace
-        if role.startswith("length "):  # in FRONTIER_CHECK
-            return len(self._p.arrays[role[7:]])
-        if role == "n":
-            return g.num_vertices
-        if role == "m":
-            return g.num_slots
-        if role in ("offsets", "targets", "weights", "sources"):
-            return work.graph_address(g, role)
-        what, _, part = role.partition(" ")
-        if what in ("offsets", "in_offsets") and part:
-            return work.sparse_part(g, what, part) if what == "offsets" or program.needs_in or g.symmetric else 0
-        if part in ("frames", "words"):
-            return work.packed_address(g, what, part) if what == "targets" or program.needs_in or g.symmetric else 0
-        if role in ("in_offsets", "in_sources"):
-            return work.graph_address(g, role) if program.needs_in or g.symmetric else 0
-        if role == "in_edges":
-            return work.graph_address(g, role) if program.needs_in else 0
-        if role == "has_in":
-            ready = program.needs_in or (g.symmetric and name == "has_in")
-            return int(ready)
-        if role.startswith("hub_ids"):
-            return work.address_of(hub_ids(g, role))  # which lives as long as the graph
-        if role.startswith("hub"):
-            return hub_number(g, role)
-        if role in ("local", "places"):
-            return self._local(name, role)
-        if role.startswith("table"):
-            return self._of_tables(role)
-        if role.startswith("copies "):
-            return self._of_copies(name, role)
-        if role.startswith("number "):
-            return int(role.split()[1])
-        if role.startswith("row "):
-            return work.address(name, "words", self._table.workers * int(role.split()[1]))
-        if role.startswith("made "):
-            _, what, edges = role.split()
-            ready = edges == "out" or program.needs_in or g.symmetric
-            return work.address_of(MADE[what](self._listed, edges)) if ready else 0
-        if role.startswith(("windows", "stream")):
-            return self._of_windows(role)
-        array = wanted(role, g)
-        assert array is not None, f"no input has the role {role}"
-        return work.address(name, *array)
+    def _input(self, name: str, given: Input) -> int:
+        """The number that an input of a name is, or the address."""
+        g, work = self._p.graph, self._workspace
+        match given:
+            case Number(value):
+                return value
+            case Size(kind):
+                return g.num_vertices if kind == "vertex" else g.num_slots
+            case Length(field):
+                return len(self._p.arrays[field])
+            case GraphArray():
+                return self._graph_array(given) if self._has_lists(given) else 0
+            case HasInLists(numbers):
+                return int(self._program.needs_in or (g.symmetric and not numbers))
+            case Derived(what, edges):
+                ready = edges == "out" or self._program.needs_in or g.symmetric
+                return work.address_of(DERIVED[what](self._listed, edges)) if ready else 0
+            case Hubs():
+                found = hubs(g, given)
+                return found if isinstance(found, int) else work.address_of(found)  # which lives as long as the graph
+            case Buffer():
+                return work.address(name, given.role, buffer_length(given, g))
+            case Windows() | WindowBuffer():
+                return self._of_windows(given)
+            case WorkerArray():
+                return self._of_workers(name, given)
+            case WorkerTable():
+                return self._of_tables(given)
+            case FieldCopies():
+                return self._of_copies(name, given)
+        raise AssertionError(f"no run has {given}")
+
+    def _graph_array(self, array: GraphArray) -> int:
+        g, work = self._p.graph, self._workspace
+        if not array.part:
+            return work.graph_address(g, array.name)
+        part = work.sparse_part if array.name in ("offsets", "in_offsets") else work.packed_address
+        return part(g, array.name, array.part)
+
+    def _has_lists(self, array: GraphArray) -> bool:
+        """Whether lists are there from the start of a run: in-lists may be wanted later."""
+        if not array.of_in_lists or self._program.needs_in:
+            return True
+        return self._p.graph.symmetric and array.name != "in_edges"
 
     @property
     def _listed(self) -> Graph:
         """The graph of whose lists windows and the like are made."""
         return self._p.graph
 
-    def _of_tables(self, role: str) -> int:
-        """What a role asks for of the tables that workers have; see :mod:`frontier.backends.run.worker_tables`."""
+    def _of_workers(self, name: str, given: WorkerArray) -> int:
+        """Address of memory of the workers' own."""
         raise NotImplementedError
 
-    def _of_copies(self, name: str, role: str) -> int:
+    def _of_tables(self, given: WorkerTable) -> int:
+        """Size or address of tables of the workers' own; see :mod:`frontier.backends.run.worker_tables`."""
+        raise NotImplementedError
+
+    def _of_copies(self, name: str, given: FieldCopies) -> int:
         """Address of the copies of a field that workers add to; 0 if they are to add to the field itself."""
         raise NotImplementedError
 
-    def _of_windows(self, role: str) -> int:
-        """What a role asks for of the windows of lists, and of the buffers to which they are copied."""
-        g, work = self._listed, self._workspace
-        what, edges, *column = role.split()
-        if what == "windows":
+    def _of_windows(self, given: Windows | WindowBuffer) -> int:
+        """What a program wants of the windows of lists, and of the buffers to which they are copied."""
+        g, work, edges = self._listed, self._workspace, given.edges
+        if given.what == "table":
             return work.address_of(windows.windows(g, edges))  # which lives as long as the graph
-        if what == "windows_number":
+        if given.what == "number":
             return windows.windows_number(g, edges)
-        size, name = column
-        slots = windows.window_places(g, edges, name)
-        if what == "stream_slots":
-            return slots
-        return work.address(f"stream {edges} {name}", "words", -(-slots * int(size) * windows.RING // 8) + 1)
+        assert isinstance(given, WindowBuffer)
+        places = windows.window_places(g, edges, given.column)
+        if given.what == "places":
+            return places
+        size = -(-places * given.itemsize * windows.RING // 8) + 1
+        return work.address(f"stream {edges} {given.column}", "words", size)
 
     def _bring_in_edges(self) -> None:
         """In-lists, wanted by a pull for the first time."""
-        inputs = self._program.inputs
-        for name, role in inputs.items():
-            if role in ("in_offsets", "in_sources", "in_edges"):
-                self._set(name, self._workspace.graph_address(self._p.graph, role))
-            elif role.startswith("in_offsets "):
-                self._set(name, self._workspace.sparse_part(self._p.graph, *role.split()))
-            elif role.startswith("in_sources "):
-                self._set(name, self._workspace.packed_address(self._p.graph, *role.split()))
-            elif role.startswith("made ") and role.endswith(" in"):
-                self._set(name, self._workspace.address_of(MADE[role.split()[1]](self._listed, "in")))
-        for name, role in inputs.items():
-            if role == "has_in":  # when all are there: there may have been no room for one
+        inputs = self._program.inputs.items()
+        for name, given in inputs:
+            if isinstance(given, GraphArray) and given.of_in_lists:
+                self._set(name, self._graph_array(given))
+            elif isinstance(given, Derived) and given.edges == "in":
+                self._set(name, self._workspace.address_of(DERIVED[given.name](self._listed, "in")))
+        for name, given in inputs:
+            if isinstance(given, HasInLists):  # when all are there: there may have been no room for one
                 self._set(name, 1)
 
     # ---- piles and frontiers ---------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
+    from frontier.lowering.inputs import FieldCopies
 
 __all__ = ["words_of"]
 
@@ -13,8 +14,7 @@ __all__ = ["words_of"]
 MOST = 4
 
 
-def words_of(role: str, g: Graph, workers: int) -> int:
-    """64-bit words of all copies, by the role ``copies KIND BYTES`` of a field's; 0 if there are to be none."""
-    _, kind, size = role.split()
-    entries = (workers - 1) * (g.num_vertices if kind == "vertex" else g.num_slots)
-    return (entries * int(size) + 7) // 8 if entries <= MOST * g.num_slots else 0
+def words_of(copies: FieldCopies, g: Graph, workers: int) -> int:
+    """64-bit words of all copies of a field; 0 if there are to be none."""
+    entries = (workers - 1) * (g.num_vertices if copies.kind == "vertex" else g.num_slots)
+    return (entries * copies.itemsize + 7) // 8 if entries <= MOST * g.num_slots else 0

@@ -7,7 +7,7 @@ as in GFlow.)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +41,7 @@ class Part:
 
     Attributes
     ----------
-    role : str
+    name : hashable
     values : ndarray
         The whole array, in a file or in memory.
     first, stop : int
@@ -52,7 +52,7 @@ class Part:
         What its elements are ids of: all must be below. Only looked at while checksums have not been compared.
     """
 
-    role: str
+    name: Hashable
     values: NDArray[Any]
     first: int
     stop: int
@@ -80,24 +80,24 @@ class Ring:
 
     def __init__(self, make: Callable[[int], Buffer]) -> None:
         self._make = make
-        self._sets: list[dict[str, Buffer]] = [{} for _ in range(AHEAD)]
+        self._sets: list[dict[Hashable, Buffer]] = [{} for _ in range(AHEAD)]
         self._reading: dict[int, list[Future[None]]] = {}
         self._comparing: dict[int, list[tuple[File, range]]] = {}
         #: Bytes read so far.
         self.read = 0
 
-    def begin(self, number: int, parts: list[Part]) -> dict[str, int]:
+    def begin(self, number: int, parts: list[Part]) -> dict[Any, int]:
         """Begin to read a window; the address of each array as if it began there, of which the window is filled."""
         held, futures, addresses = self._sets[number % AHEAD], self._reading.setdefault(number, []), {}
         for part in parts:
             size = part.values.itemsize
             begin = part.first // ALIGNED * ALIGNED * size
             needed = max(part.stop * size - begin, 1)
-            if part.role not in held or held[part.role][0].nbytes < needed:
-                held.pop(part.role, None)
-                held[part.role] = self._make(needed)
-            buffer, address = held[part.role]
-            addresses[part.role] = address - begin
+            if part.name not in held or held[part.name][0].nbytes < needed:
+                held.pop(part.name, None)
+                held[part.name] = self._make(needed)
+            buffer, address = held[part.name]
+            addresses[part.name] = address - begin
             ranges = part.ranges()
             self.read += int((ranges[:, 1] - ranges[:, 0]).sum())
             below = part.below if part.pages is not None and _is_unsure(part.values) else None

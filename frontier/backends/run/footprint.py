@@ -13,9 +13,10 @@ import numpy as np
 
 from frontier.backends.base import Backend
 from frontier.backends.run import field_copies, worker_tables
-from frontier.backends.run.workspace import roles, wanted
+from frontier.backends.run.workspace import buffer_length, roles
 from frontier.graph.copies import outline
 from frontier.graph.estimates import Needs
+from frontier.lowering.inputs import Buffer, FieldCopies, GraphArray, HasInLists, WorkerArray, WorkerTable
 from frontier.lowering.module import words
 from frontier.memory.placement import backend_named
 from frontier.native import threads
@@ -84,12 +85,12 @@ def footprint(
     found = Needs(
         sum(length * made[role][0].itemsize for _, role, length in arrays) + _bytes(p),
         in_edges=bool(walking),
-        edge_ids=any("in_edges" in program.inputs.values() for program in walking),
+        edge_ids=any(GraphArray("in_edges") in program.inputs.values() for program in walking),
         spread=_bytes_spread(p),
     )
     if g is own:
         return found
-    weighted = any("weights" in program.inputs.values() for program in programs)
+    weighted = any(GraphArray("weights") in program.inputs.values() for program in programs)
     return replace(found, fields=found.fields + _rows(g, found, weighted))
 
 
@@ -127,15 +128,17 @@ def _bytes_spread(p: Outline) -> int:
 def _arrays(program: Program, g: Graph) -> Iterator[Array]:
     """What a program takes from the workspace; without the threads' own memory that does not grow with the graph."""
     made = roles(g)
-    for name, role in program.inputs.items():
-        array = wanted(role, g)
-        if role.startswith("tables "):  # for in-lists as for out-lists, because these would have to be made
-            yield name, "marks", threads.num_threads() * 2 * worker_tables.of_thread(g, "out")
-        if role.startswith("copies "):
-            yield name, "marks", field_copies.words_of(role, g, threads.num_threads())
-        if array is not None:
-            # Each thread has places of its own; for a small graph there is one thread, so this is the most.
-            yield name, array[0], array[1] * (threads.num_threads() if role == "places" else 1)
+    workers = threads.num_threads()  # for a small graph there is one, so this is the most
+    for name, given in program.inputs.items():
+        match given:
+            case WorkerTable("all"):  # for in-lists as for out-lists, because these would have to be made
+                yield name, "marks", workers * 2 * worker_tables.of_thread(g, "out")
+            case FieldCopies():
+                yield name, "marks", field_copies.words_of(given, g, workers)
+            case WorkerArray("places"):
+                yield name, "places", made["places"][1] * workers
+            case Buffer(role):
+                yield name, role, buffer_length(given, g)
     variables = words(program)
     for name, kind in program.layout.of_kind("pile"):
         if f"pile:{name}" in variables:
@@ -145,4 +148,5 @@ def _arrays(program: Program, g: Graph) -> Iterator[Array]:
 
 def _walks(program: Program, g: Graph) -> bool:
     """Whether a program walks in-edges, or may."""
-    return program.needs_in or ("has_in" in program.inputs.values() and g.placement.backend.may_pull(g))
+    may = any(isinstance(each, HasInLists) for each in program.inputs.values())
+    return program.needs_in or (may and g.placement.backend.may_pull(g))

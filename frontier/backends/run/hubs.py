@@ -13,39 +13,29 @@ from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
+    from frontier.lowering.inputs import Hubs
 
-__all__ = ["hub_ids", "hub_number"]
+__all__ = ["hubs"]
 
 #: Vertices that are hubs, where no degree is given; of small graphs one in so many.
 MOST, ONE_IN = 1000, 16
 
 
-def hub_number(g: Graph, role: str) -> int:
-    """The number that a role asks for.
+def hubs(g: Graph, wanted: Hubs) -> Any:
+    """The degree that hubs exceed, how many there are, or their ids, ascending, where the graph lies.
 
-    Parameters
-    ----------
-    g : Graph
-    role : str
-        ``hub_degree out``: the degree that hubs exceed; ``hubs out``: how many do; ``hubs out 500``: how many exceed
-        500. ``in`` for degrees of in-edges. Counted once for a graph.
+    Counted once for a graph.
     """
-    what, edges, *given = role.split()
-    if what == "hub_degree":
-        found: int = g._once(f"hub degree {edges}", lambda: _least(g, edges))
-        return found
-    least = int(given[0]) if given else hub_number(g, f"hub_degree {edges}")
-    count: int = g._once(f"hubs {edges} {least}", lambda: int((_degrees(g, edges) > least).sum()))
-    return count
-
-
-def hub_ids(g: Graph, role: str) -> Any:
-    """The hubs' ids, ascending, where the graph lies: ``hub_ids out``, or ``hub_ids out 500`` for degrees above 500."""
-    _, edges, *given = role.split()
-    least = int(given[0]) if given else hub_number(g, f"hub_degree {edges}")
-    xp = g.placement.memory.xp
-    dtype = g.id_dtype
-    return g._once(f"hub ids {edges} {least}", lambda: xp.flatnonzero(_degrees(g, edges) > least).astype(dtype))
+    edges = wanted.edges
+    degree = wanted.degree
+    if degree is None:
+        degree = g._once(f"hub degree {edges}", lambda: _least(g, edges))
+    if wanted.what == "degree":
+        return degree
+    if wanted.what == "count":
+        return g._once(f"hubs {edges} {degree}", lambda: int((_degrees(g, edges) > degree).sum()))
+    xp, dtype = g.placement.memory.xp, g.id_dtype
+    return g._once(f"hub ids {edges} {degree}", lambda: xp.flatnonzero(_degrees(g, edges) > degree).astype(dtype))
 
 
 def _degrees(g: Graph, edges: str) -> Any:

@@ -18,6 +18,7 @@ from frontier import tracing
 from frontier.compile import codes
 from frontier.graph.sparse_offsets import SparseOffsets
 from frontier.lowering.frontier_state import SMALL, FrontierState
+from frontier.lowering.inputs import Buffer, Length
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
 from frontier.memory import kept
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["MADE", "Code", "Workspace", "code_for", "register_role", "remembered", "roles", "take", "wanted"]
+__all__ = ["Code", "Workspace", "buffer_length", "code_for", "register_derived", "remembered", "roles", "take"]
 
 AnyProgram = TypeVar("AnyProgram", bound=Program)
 
@@ -63,23 +64,18 @@ def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
     }
 
 
-#: Arrays that operators make of a graph when a program first wants them, by the roles of inputs.
-MADE: dict[str, Callable[[Graph, str], Any]] = {}
+#: Arrays that operators make of a graph when a program first wants them, by their names.
+DERIVED: dict[str, Callable[[Graph, str], Any]] = {}
 
 
-def register_role(name: str, make: Callable[[Graph, str], Any]) -> None:
-    """Let inputs of the role ``made name edges`` be what ``make(graph, edges)`` returns, which lives as long as it."""
-    MADE[name] = make
+def register_derived(name: str, make: Callable[[Graph, str], Any]) -> None:
+    """Let the input ``Derived(name, edges)`` be what ``make(graph, edges)`` returns and the graph keeps."""
+    DERIVED[name] = make
 
 
-def wanted(role: str, graph: Graph) -> tuple[str, int] | None:
-    """The role and length of the array that a program's input is, if it is one of the workspace."""
-    if role == "stamps":
-        role = "vertex_stamps"
-    if role.startswith("long"):  # vertices with so many edges at least
-        return "vertex_queue", graph.num_slots // int(role.split()[1]) + 1
-    found = roles(graph).get(role)
-    return None if found is None else (role, found[1])
+def buffer_length(buffer: Buffer, graph: Graph) -> int:
+    """The length of the array that a program's input is."""
+    return graph.num_slots // buffer.longer + 1 if buffer.longer else roles(graph)[buffer.role][1]
 
 
 class Workspace:
@@ -242,7 +238,7 @@ class Code:
         self.arrays = [(name, self.at[f"field:{name}"]) for name, _ in layout.of_kind("vertex", "edge", "array")]
         self.scalars = [(name, self.at[f"scalar:{name}"]) for name, _ in layout.of_kind("scalar")]
         inputs = self.program.inputs.items()
-        self.lengths = [(role[7:], self.at[name]) for name, role in inputs if role.startswith("length ")]
+        self.lengths = [(given.field, self.at[name]) for name, given in inputs if isinstance(given, Length)]
         self.piles = [name for name, _ in layout.of_kind("pile") if f"pile:{name}" in self.at]
         self.given, self.result = self._positions(self.program.given), self._positions(self.program.result)
         self.tables: weakref.WeakKeyDictionary[Workspace, Any] = weakref.WeakKeyDictionary()

@@ -30,6 +30,7 @@ from frontier.distributed.devices.packing_phases import moving, packing
 from frontier.distributed.devices.peers import Peers
 from frontier.distributed.devices.phases import telling
 from frontier.lowering.frontier_state import BITS, OUT, form
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Assign, Call, Choice, Counter, Phase, both, cast, differ, expression
 from frontier.lowering.kernels import FunctorName, Made
 from frontier.lowering.phases import NARROW
@@ -201,7 +202,7 @@ class Claims(Peers):
 
     def _table_of(self, key: str, role: str) -> Expr:
         """Addresses of an array of a frontier on all GPUs."""
-        self.input(key, role, "an array of a frontier")
+        self.input(key, Buffer(role), "an array of a frontier")
         return self._table(key)
 
     def _behind(self, name: str) -> Var:

@@ -16,6 +16,18 @@ from frontier.backends.run.execution import LoopExecution
 from frontier.backends.run.workspace import Code, Workspace
 from frontier.compile import codes
 from frontier.distributed.devices.execution import _copied
+from frontier.distributed.devices.inputs import (
+    BOX,
+    Base,
+    Bound,
+    Box,
+    Field,
+    Group,
+    InputArray,
+    Packed,
+    SharedArray,
+    Table,
+)
 from frontier.distributed.devices.meeting_words import (
     COMPUTED,
     LOST,
@@ -27,6 +39,7 @@ from frontier.distributed.devices.meeting_words import (
 )
 from frontier.distributed.devices.program import PeersProgram
 from frontier.errors import DeviceLostError
+from frontier.lowering.inputs import Buffer, HasInLists, Input
 from frontier.lowering.loops import lower
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
@@ -49,6 +62,9 @@ __all__ = ["Part"]
 #: Runs whose addresses of all arrays a table keeps.
 KNOWN = 4
 
+#: Words of the table for the addresses of fields on all GPUs, and what these are addresses of.
+_FIELD_TABLES: dict[str, type[Field] | type[Base]] = {"fields": Field, "bases": Base}
+
 
 class _PeersTable(launch.Exchange):
     """The table of a run with what it knows of the other GPUs, which later runs find.
@@ -67,8 +83,8 @@ class _PeersTable(launch.Exchange):
 
     def __init__(self, at: dict[str, int], scalars: list[Any]) -> None:
         super().__init__(at, scalars)
-        self.rows: dict[str, int] = {}
-        self.fixed: dict[str, int] = {}
+        self.rows: dict[SharedArray, int] = {}
+        self.fixed: dict[SharedArray, int] = {}
         self.known: dict[tuple[tuple[int, ...], ...], tuple[Any, dict[int, int]]] = {}
 
 
@@ -137,12 +153,12 @@ class Part(CudaExecution):
     @property
     def in_lists(self) -> list[int]:
         """Whether it has the in-lists that pulls want, which are made when one first does."""
-        return [self._get(name) for name, role in self._program.inputs.items() if role == "has_in"]
+        return [self._get(name) for name, given in self._program.inputs.items() if isinstance(given, HasInLists)]
 
     def forget_in_lists(self) -> None:
         """Let the next pull want them: where some GPUs lack them, all must leave their kernels at the same places."""
-        for name, role in self._program.inputs.items():
-            if role == "has_in":
+        for name, given in self._program.inputs.items():
+            if isinstance(given, HasInLists):
                 self._set(name, 0)
 
     @property
@@ -179,31 +195,31 @@ class Part(CudaExecution):
 
     # ---- arrays that others read -----------------------------------------------------------------------------
 
-    def _roles(self, kind: str) -> list[str]:
-        """What follows ``peer``, and the kind, in the roles of inputs."""
-        begin = f"peer {kind} "
-        return [role.removeprefix(begin) for role in self._program.inputs.values() if role.startswith(begin)]
-
     def _box(self) -> Any:
         return self._workspace.array("box", "words", box_words(self._count))
 
-    def _array(self, key: str) -> Any:
-        """The array that a table has the addresses of."""
-        kind, _, name = key.partition(" ")
-        if key == "box":
-            return self._box()
-        if kind == "field":
-            return self._p.arrays[name]
-        if key.startswith("packed:"):
-            return self.packed(key)
-        return self.base(name) if kind == "base" else self._workspace.array(key, self._program.inputs[key])
+    def _array(self, shared: SharedArray) -> Any:
+        """An array that a table has the addresses of."""
+        match shared:
+            case Box():
+                return self._box()
+            case Packed():
+                return self.packed(shared)
+            case Field(name):
+                return self._p.arrays[name]
+            case Base(name):
+                return self.base(name)
+            case InputArray(key):
+                buffer = self._program.inputs[key]
+                assert isinstance(buffer, Buffer)
+                return self._workspace.array(key, buffer.role)
 
-    def packed(self, key: str) -> Any:
+    def packed(self, where: Packed) -> Any:
         """Where values that this GPU tells of lie side by side; those of each four blocks have a place of their own."""
-        dtype, (first, end) = self._p.arrays[key.split(":")[1]].dtype, self._replica.own["vertex"]
+        dtype, (first, end) = self._p.arrays[where.field].dtype, self._replica.own["vertex"]
         fours = -(-(-(-end // codes.BLOCK) - first // codes.BLOCK) // 4)
         size = fours * 4 * codes.BLOCK * dtype.itemsize
-        return self._workspace.array(f"{key} {dtype}", "words", -(-size // 8))
+        return self._workspace.array(f"packed {where.field} {where.side} {dtype}", "words", -(-size // 8))
 
     def base(self, name: str) -> Any:
         """What a field to which others add had when they began."""
@@ -213,34 +229,35 @@ class Part(CudaExecution):
             self._workspace.kept[key] = self._workspace.xp.empty(len(array), array.dtype)
         return self._workspace.kept[key]
 
-    def _keys(self) -> list[str]:
-        """Keys of the arrays that there are tables for."""
-        fields = (
-            f"{stem} {name}"
-            for word, stem in (("fields", "field"), ("bases", "base"))
+    def _shared(self) -> list[SharedArray]:
+        """The arrays that there are tables for."""
+        tables = [given.array for given in self._program.inputs.values() if isinstance(given, Table)]
+        fields = [
+            stem(name)
+            for word, stem in _FIELD_TABLES.items()
             for name in self._p.arrays
             if f"{word}:{name}" in self._at
-        )
-        return list(dict.fromkeys(["box", *self._roles("table"), *fields]))
+        ]
+        return list(dict.fromkeys([BOX, *tables, *fields]))
 
-    def _input(self, name: str, role: str) -> int:
-        if not role.startswith("peer "):
-            return super()._input(name, role)
-        _, what, *more = role.split(" ", 2)
-        work, key = self._workspace, more[0] if more else ""
-        if what in ("vertex", "edge"):
-            return int(self._replica.own[what][key == "end"])
-        if what == "blocks":
-            return codes.blocks(self._p.graph.num_vertices)
-        if what == "box":
-            return work.address_of(self._box())
-        if what.startswith("packed:"):
-            return work.address_of(self.packed(what))
-        if what == "starts":
-            return work.address_of(work.array("starts", "words", self._count + 1))
-        if what in ("table", "boxes"):
-            return 0  # until the GPUs are connected
-        return self._replica.rank if what == "rank" else self._count
+    def _input(self, name: str, given: Input) -> int:
+        work = self._workspace
+        match given:
+            case Bound(kind, end):
+                return int(self._replica.own[kind][end])
+            case Group("blocks"):
+                return codes.blocks(self._p.graph.num_vertices)
+            case Group("starts"):
+                return work.address_of(work.array("starts", "words", self._count + 1))
+            case Group(what):
+                return self._replica.rank if what == "rank" else self._count
+            case Box():
+                return work.address_of(self._box())
+            case Packed():
+                return work.address_of(self.packed(given))
+            case Table():
+                return 0  # until the GPUs are connected
+        return super()._input(name, given)
 
     @property
     def _listed(self) -> Graph:
@@ -253,15 +270,15 @@ class Part(CudaExecution):
         fixed = table.fixed
         with self.memory.using("what GPUs exchange"):
             if not table.rows:
-                table.rows = {each: row for row, each in enumerate(self._keys())}
-            for key in table.rows:
-                if key.startswith("field "):
-                    made.append(work.address_of(self._array(key)))
+                table.rows = {each: row for row, each in enumerate(self._shared())}
+            for shared in table.rows:
+                if isinstance(shared, Field):
+                    made.append(work.address_of(self._array(shared)))
                     continue
-                if key not in fixed:
-                    none = key.startswith("base ") and key[5:] not in self._touches.summed
-                    fixed[key] = 0 if none else work.address_of(self._array(key))
-                made.append(fixed[key])
+                if shared not in fixed:
+                    none = isinstance(shared, Base) and shared.name not in self._touches.summed
+                    fixed[shared] = 0 if none else work.address_of(self._array(shared))
+                made.append(fixed[shared])
         return made
 
     def connect(self, places: list[list[int]], starts: list[int]) -> None:
@@ -283,14 +300,13 @@ class Part(CudaExecution):
         """What words of the table are to be for these addresses of the arrays of all GPUs."""
         at, address_of, made = self._at, self._workspace.address_of, {}
         tables = {
-            key: address_of(peers) + row * self._count * peers.itemsize for key, row in self._table.rows.items()
+            shared: address_of(peers) + row * self._count * peers.itemsize for shared, row in self._table.rows.items()
         }
-        for name, role in self._program.inputs.items():
-            kind, _, key = role.removeprefix("peer ").partition(" ")
-            if role.startswith("peer ") and kind in ("table", "boxes"):
-                made[at[name]] = tables[key or "box"]
-        for word, stem in (("fields", "field"), ("bases", "base")):
-            made |= {at[f"{word}:{x}"]: tables[f"{stem} {x}"] for x in self._p.arrays if f"{word}:{x}" in at}
+        for name, given in self._program.inputs.items():
+            if isinstance(given, Table):
+                made[at[name]] = tables[given.array]
+        for word, stem in _FIELD_TABLES.items():
+            made |= {at[f"{word}:{x}"]: tables[stem(x)] for x in self._p.arrays if f"{word}:{x}" in at}
         based = (name for name in self._touches.summed if f"base:{name}" in at)
         return made | {at[f"base:{name}"]: address_of(self.base(name)) for name in based}
 

@@ -14,10 +14,12 @@ from frontier.backends.cuda.compile.runtime_words import MAX, MIN, OR, SUM
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.compile.codes import BLOCK
 from frontier.distributed.devices.barriers import all_meet, can_meet, let_meet
+from frontier.distributed.devices.inputs import BOX, Bound, Group, InputArray, Packed, SharedArray, Table
 from frontier.distributed.devices.meeting_words import REAL, RECEIVED, sums_at
 from frontier.distributed.devices.phases import completing
 from frontier.distributed.devices.printer import PeersPrinter
 from frontier.lowering.frontier_state import BITS, IN, OUT, OWN, QUEUE, form
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import (
     Assign,
     Call,
@@ -55,8 +57,7 @@ _OPERATIONS = {"SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
 class Peers(CudaProgram):
     """A program of which each of several GPUs runs a part.
 
-    Inputs whose role begins with ``peer`` are filled by :mod:`frontier.distributed.devices.fused`: the rank and number
-    of GPUs, ranges, and tables with an address for each GPU.
+    :mod:`frontier.distributed.devices.part` fills in who owns what, and tables with an address for each GPU.
     """
 
     shares = True
@@ -73,14 +74,14 @@ class Peers(CudaProgram):
         # a step with next to nothing to do 5 microseconds. But pulls of a search wait for memory: they take a sixth
         # less with 40 registers, and more warps.
         self.low_occupancy = not touches.claimed or schedule.direction == "push"
-        self.rank, self.parts = self.input("rank", "peer rank"), self.input("parts", "peer parts")
-        self.starts = pointer("int64", self.input("starts", "peer starts"))
-        self.box = pointer("int64", self.input("box", "peer box"))
-        self.boxes = pointer("int64", self.input("boxes", "peer boxes"))
+        self.rank, self.parts = self.input("rank", Group("rank")), self.input("parts", Group("parts"))
+        self.starts = pointer("int64", self.input("starts", Group("starts")))
+        self.box = pointer("int64", self.input("box", BOX))
+        self.boxes = pointer("int64", self.input("boxes", Table(BOX)))
         #: The number of the last meeting; what phases have left since in the words STOP and ERROR.
         self.meetings, self.stopped, self.failed = (self.keep(name) for name in ("meetings", "stopped", "failed"))
-        self.blocks = self.input("field_blocks", "peer blocks")
-        self._received = pointer("int64", self.input("box", "peer box") + 8 * (sums_at(self.parts) + RECEIVED))
+        self.blocks = self.input("field_blocks", Group("blocks"))
+        self._received = pointer("int64", self.input("box", BOX) + 8 * (sums_at(self.parts) + RECEIVED))
 
     @property
     def exchanges(self) -> list[Node]:
@@ -100,15 +101,15 @@ class Peers(CudaProgram):
 
     def own_range(self, kind: str) -> tuple[Expr, Expr]:
         """The first vertex or edge that this GPU owns, and the one after the last."""
-        return self.input(f"{kind}_first", f"peer {kind} first"), self.input(f"{kind}_end", f"peer {kind} end")
+        return self.input(f"{kind}_first", Bound(kind, False)), self.input(f"{kind}_end", Bound(kind, True))
 
     def _who(self) -> dict[str, Value]:
         """What a phase is given that reads what others own."""
         return {"starts": self.starts, "rank": self.rank, "parts": self.parts}
 
-    def _table(self, key: str) -> Expr:
-        """Addresses of an array on all GPUs."""
-        return pointer("int64", self.input(f"table:{key}", f"peer table {key}"))
+    def _table(self, key: str, array: SharedArray | None = None) -> Expr:
+        """Addresses of an array on all GPUs: of the input of a key, or another one."""
+        return pointer("int64", self.input(f"table:{key}", Table(array or InputArray(key))))
 
     def touched(self, name: str) -> tuple[Expr, Expr]:
         """Marks that say which elements of a field a step has touched, and which blocks of them.
@@ -123,7 +124,7 @@ class Peers(CudaProgram):
 
     def _touched_at(self, name: str) -> Var:
         """Where these marks lie."""
-        return self.input(f"touched:{name}", "claimed" if name in self.touches.claimed else "touched")
+        return self.input(f"touched:{name}", Buffer("claimed" if name in self.touches.claimed else "touched"))
 
     def _told(self, name: str) -> tuple[Expr, Expr]:
         """What this GPU tells of the elements of a field that it has touched, and the table of what all tell.
@@ -131,7 +132,7 @@ class Peers(CudaProgram):
         These are two arrays in turns, for others may still read the last one; what a push accepts is read at once.
         """
         keys = [f"told:{name}:{each}" for each in ("ab" if name else "a")]
-        addresses, tables = [self.input(key, "told") for key in keys], [self._table(key) for key in keys]
+        addresses, tables = [self.input(key, Buffer("told")) for key in keys], [self._table(key) for key in keys]
         if not name:
             return pointer("uint32", addresses[0]), tables[0]
         side = self.keep(f"side:{name}")
@@ -145,8 +146,9 @@ class Peers(CudaProgram):
         """Where this GPU packs values of a field, and where all do; two arrays in turns, as of what they tell."""
         if not self.packs(name):
             return Const(0), Const(0)
-        keys = [f"packed:{name}:{each}" for each in "ab"]
-        addresses, tables = [self.input(key, f"peer {key}") for key in keys], [self._table(key) for key in keys]
+        sides = {f"packed:{name}:{side}": Packed(name, side) for side in "ab"}
+        addresses = [self.input(key, array) for key, array in sides.items()]
+        tables = [self._table(key, array) for key, array in sides.items()]
         side = self.keep(f"side:{name}")
         packed = pointer(self.layout.dtype(name), Choice(side, *reversed(addresses)))
         return packed, Choice(side, *reversed(tables))
@@ -307,7 +309,7 @@ class Peers(CudaProgram):
     def bits_of_others(self, current: FrontierState) -> Expr:
         """The table of the bitmaps of a frontier on all GPUs."""
         a, b = (current.buffer("mask", side) for side in "ab")
-        return Choice(equal(current.bits, self.input(a, "bits")), self._table(a), self._table(b))
+        return Choice(equal(current.bits, self.input(a, Buffer("bits"))), self._table(a), self._table(b))
 
     # ---- piles ---------------------------------------------------------------------------------------------
 

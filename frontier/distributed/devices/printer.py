@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from frontier.backends.cuda.printers import LeaderPrinter
 from frontier.distributed.devices.meeting_words import COMPUTED, MERGED, sums_at
 from frontier.lowering.ir import Counter, Phase, expression
-from frontier.lowering.printer import indented
 from frontier.lowering.variables import CODE, STOP
 
 if TYPE_CHECKING:
@@ -21,19 +20,18 @@ class PeersPrinter(LeaderPrinter):
 
     program: Peers
 
-    def function(self) -> list[str]:
-        """Lines of the kernel; for a trace the first thread adds up how long phases take."""
-        lines = super().function()
+    def started(self) -> list[str]:
+        """For a trace: when a phase begins."""
+        return ["begun = clock()"] if self.program.build.traced else []
+
+    def worked(self) -> list[str]:
+        """For a trace: the first thread adds up how long phases of exchange, and others, have taken."""
         if not self.program.build.traced:
-            return lines
-        box = self._by_thread(self.program.box)
-        at = f"{box}[{self._by_thread(expression(sums_at(self.program.parts)))}"
-        begin = next(i for i, line in enumerate(lines) if line.startswith("        clear_next("))
-        end = next(i for i, line in enumerate(lines) if line == f"        {self.meeting('')[0]}")
+            return []
+        box, at = self._by_thread(self.program.box), self._by_thread(expression(sums_at(self.program.parts)))
         exchanges = [number for number, phase in self._calls.items() if phase in self.program.exchanges]
         kind = " or ".join(f"call == {number}" for number in exchanges) or "False"
-        spent = ["if w == 0:", f"    {at} + ({MERGED} if {kind} else {COMPUTED})] += clock() - begun"]
-        return [*lines[:begin], "        begun = clock()", *lines[begin:end], *indented(spent, 2), *lines[end:]]
+        return ["if w == 0:", f"    {box}[{at} + ({MERGED} if {kind} else {COMPUTED})] += clock() - begun"]
 
     def announced(self, call: str) -> list[str]:
         """Lines that number the meetings."""

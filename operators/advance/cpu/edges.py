@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frontier.functors.functor import arguments
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
@@ -88,7 +89,7 @@ class Edge(NamedTuple):
         out: Value = 0
         if step.output is not None:
             stamped = step.output == "vertex" and step.unique != "claimed"
-            stamps = (b.array("stamps", "stamps", "int32"), cast("int32", EPOCH)) if stamped else ()
+            stamps = (b.array("stamps", Buffer("vertex_stamps"), "int32"), cast("int32", EPOCH)) if stamped else ()
             out, scanned = output(b, target, step.output, next_scan, *stamps)
             put, end = Made(appending, {"scanned": scanned, "stamped": stamped}), Made(ending, {"scanned": scanned})
         given: dict[str, Constant] = {

@@ -13,6 +13,7 @@ import numpy as np
 
 from frontier.backends.cpu.runtime_words import EXAMINED, PILE_COUNT
 from frontier.lowering.frontier_state import PUSH_THREAD
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Counter, cast
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.variables import EPOCH
@@ -164,7 +165,7 @@ def far_ends(step: Advance, b: Builder, edges: FrontierState, vertices: Frontier
     # The far end of an edge is the same whichever way it is walked from here on.
     given["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
     next_scan = "" if step.part else step.edges
-    stamps, epoch = b.array("stamps", "stamps", "int32"), cast("int32", EPOCH)
+    stamps, epoch = b.array("stamps", Buffer("vertex_stamps"), "int32"), cast("int32", EPOCH)
     given["out"], scanned = output(b, vertices, "vertex", next_scan, stamps, epoch)
     b.set(EPOCH, EPOCH + 1)
     made = b.kernel("far_ends", listing, given, scanned=scanned)

@@ -13,6 +13,7 @@ import numpy as np
 
 from frontier.backends.cuda.compile.runtime_words import EXAMINED
 from frontier.lowering.frontier_state import PUSH_CLASSES
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Assign, Counter, Value, Var
 from frontier.lowering.kernels import Callee, Made
 from frontier.operators.advance.cuda.block import list_of, own_items, parts, walking
@@ -119,8 +120,8 @@ def pushing(collect: Callee, walk: Callee, end: Callee) -> Callable[..., Any]:
 def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phases that push along all edges of ``source`` and append to ``target``."""
     queues: dict[str, Value] = {
-        "small": b.array("classes_small", "vertex_queue", b.layout.ids),
-        "large": b.array("classes_large", "vertex_queue", b.layout.ids),
+        "small": b.array("classes_small", Buffer("vertex_queue"), b.layout.ids),
+        "large": b.array("classes_large", Buffer("vertex_queue"), b.layout.ids),
         "n": b.capacity("vertex"),
     }
     counts = _classify(step, b, source, queues)

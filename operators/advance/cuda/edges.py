@@ -14,6 +14,7 @@ import numpy as np
 from frontier.compile.codes import BLOCK_BITS
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import ALL
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either, no
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
@@ -238,9 +239,9 @@ def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
     """Return the arguments of the tests that remove duplicates."""
     made: dict[str, Value] = {}
     if how in ("stamp", "cull", "mark"):
-        made = {"stamps": b.array("stamps", "stamps", "int32"), "epoch": cast("int32", EPOCH)}
+        made = {"stamps": b.array("stamps", Buffer("vertex_stamps"), "int32"), "epoch": cast("int32", EPOCH)}
     if how in ("bitmap", "cull"):
-        made["taken"] = b.array("taken", "bits", "uint32")
+        made["taken"] = b.array("taken", Buffer("bits"), "uint32")
     if how == "share":
         made["taken"], made["blocks"] = b.touched("")
     if how == "cull":
@@ -306,7 +307,7 @@ def finish(
         b.set(EPOCH, EPOCH + 1)
     n = b.capacity("vertex")
     if kept in ("bitmap", "cull"):
-        b.phase(b.divided("fill_bits", b.array("taken", "bits", "uint32"), n), title="clear the marks")
+        b.phase(b.divided("fill_bits", b.array("taken", Buffer("bits"), "uint32"), n), title="clear the marks")
     after = walked(how, seen)
     if step.held is not None:
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
@@ -343,7 +344,7 @@ def scan_marks(b: CudaProgram, target: FrontierState, next_scan: str, large: Exp
 
 def _stamps(b: CudaProgram) -> tuple[Value, Value, Value]:
     """The stamps, the present epoch, and how many stamps there are."""
-    return b.array("stamps", "stamps", "int32"), cast("int32", EPOCH), b.capacity("vertex")
+    return b.array("stamps", Buffer("vertex_stamps"), "int32"), cast("int32", EPOCH), b.capacity("vertex")
 
 
 def _marks_by_blocks(b: CudaProgram, target: FrontierState, next_scan: str, out: tuple[Value, ...]) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from frontier.backends.cuda.compile.runtime_words import EXAMINED, FREE, NOTHING, PILE_COUNT
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import PULL
+from frontier.lowering.inputs import Derived
 from frontier.lowering.ir import Call, Counter, Value
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import pointer
@@ -350,7 +351,7 @@ def _search(
     if headed:
         import frontier.operators.advance.heads  # noqa: F401 - which registers the role, and is a program itself
 
-        given["heads"] = b.array(f"heads_{direction}", f"made heads {direction}", b.layout.ids)
+        given["heads"] = b.array(f"heads_{direction}", Derived("heads", direction), b.layout.ids)
     appends, notes = step.output is not None, queue is not None
     if appends:
         given["made"] = pointer("uint32", b.next_bits(target))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Assign, Choice, Const, Counter, Expr, Node, Value, both, differ, equal, expression
 from frontier.lowering.variables import BUDGET, STOP, T, pointer
 from frontier.program.effects import effects
@@ -73,7 +74,7 @@ class Waiting:
         self.swaps = b.variable("waiting_swaps")
         self._swaps = b.keep("swaps", "swaps")
         b.at_loop_start(Assign(self.since, Const(-1)))
-        self._a, self._b = (b.input(f"waiting_{side}", "vertex_queue") for side in "ab")
+        self._a, self._b = (b.input(f"waiting_{side}", Buffer("vertex_queue")) for side in "ab")
         self._ids = b.layout.ids
 
     @property

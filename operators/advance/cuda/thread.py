@@ -14,6 +14,7 @@ import numpy as np
 
 from frontier.backends.cuda.compile.runtime_words import EXAMINED, PILE_COUNT
 from frontier.lowering.frontier_state import PUSH_THREAD
+from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Call, Counter, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH, pointer
@@ -357,7 +358,8 @@ def far_ends(step: Advance, b: CudaProgram, edges: FrontierState, vertices: Fron
     given = elements(b, edges, "edge")
     # The far end of an edge is the same whichever way it is walked from here on.
     given["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
-    stamps: dict[str, Value] = {"stamps": b.array("stamps", "stamps", "int32"), "epoch": cast("int32", EPOCH)}
+    marks = b.array("stamps", Buffer("vertex_stamps"), "int32")
+    stamps: dict[str, Value] = {"stamps": marks, "epoch": cast("int32", EPOCH)}
     given["out"], next_scan = queue_of(b, vertices, "vertex", "" if step.part else step.edges, **stamps)
     b.set(EPOCH, EPOCH + 1)
     made = b.kernel("far_ends", listing, given, **appending(b, next_scan))
