@@ -339,6 +339,12 @@ def test_the_loops_own_fields_are_not_shown(backend):
     with pytest.raises(AttributeError, match=r"it has distance, source$"):
         p.distances  # noqa: B018
 
+    def misspelt(p, v):
+        p.distanse[v] = 0
+
+    with pytest.raises(fr.FunctorError, match=r"did you mean 'distance'\? it has distance, source$"):
+        fr.compute(p, fr.Frontier.all(p.graph), misspelt)
+
 
 @pytest.mark.parametrize(
     ("make", "message"),

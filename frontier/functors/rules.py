@@ -359,6 +359,7 @@ def place_of(parts: list[Callable[..., Any]], name: str) -> str:
 
 def unknown_field(name: str, fields: Any) -> str:
     """Message for a field that a problem does not have, with the nearest name there is."""
+    fields = [each for each in fields if not each.endswith("__")]  # the others are of programs that have run on it
     near = get_close_matches(name, [*fields, "num_vertices", "num_edges"], 1)  # which every problem has
     if name == "graph":
         return "the problem has no field 'graph'; functors read the graph by fr.neighbours(p, v), fr.degree(p, v), ..."
