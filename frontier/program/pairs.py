@@ -41,7 +41,7 @@ def pairs_of(fields: Mapping[str, Field]) -> tuple[Pair, ...]:
 def _obstacle(key: Field, other: Field) -> str:
     """Why two fields are no pair; empty if they are one."""
     if key.combine not in ("min", "max"):
-        return "it has no combine='min' or 'max'"
+        return "the latter is declared without combine='min' or combine='max'"
     if key.kind != other.kind:
         return "they are of different kinds"
     for field in (key, other):
