@@ -70,7 +70,7 @@ BAD_TEXT = [
     ("g.el", "0 1\n\n# x\n1 -2\n", 4, "an integer from 0", "'-2'"),
     ("g.el", "0 1.0\n", 1, "an integer from 0", "'1.0'"),
     ("g.el", "0 12x\n", 1, "an integer from 0", "'12x'"),
-    ("g.el", "0 1 2\n", 1, "the line to end after 2 numbers", "'2'"),
+    ("g.el", "0 1 2\n", 1, "the line to end after 2 numbers, as .el has no weights", "'2'"),
     ("g.wel", "0 1\n", 1, "3 numbers", "the end of the line"),
     ("g.txt", "0 1\n1 2 3\n", 2, "the line to end after 2 numbers", "'3'"),
     ("g.txt", "0 1 1\n1 2\n", 2, "3 numbers", "the end of the line"),

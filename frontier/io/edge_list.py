@@ -33,7 +33,7 @@ from frontier.io._divisible import Divisible, lines_in_parts
 from frontier.io._edges import Edges, Marker, check_weights, graph_edges, text_rows
 from frontier.io._head import TABLES, Head, head_of, usual_columns
 from frontier.io._options import Options
-from frontier.io._source import Source
+from frontier.io._source import Source, shown
 
 __all__ = ["divisible", "read", "write"]
 
@@ -45,6 +45,10 @@ def read(source: Source, suffix: str, options: Options) -> Edges:
     if head.first is None and not head.says_enough:
         source.fail(None, "an edge", "the end of the file")
     columns, names = head.columns or usual_columns(head, suffix), head.names
+    cells = _table.cells(head.first or "", head.delimiter)
+    if suffix == "el" and head.columns is None and len(cells) == 3:
+        what = "numbers" if not names else "cells"
+        source.fail(None, f"the line to end after 2 {what}, as .el has no weights (format='wel' has)", shown(cells[2]))
     if names or not _simple(columns, head):
         found = _table.read(source, columns, head.delimiter, names)
     else:
