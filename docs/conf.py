@@ -83,6 +83,7 @@ autodoc_class_signature = "mixed"
 napoleon_google_docstring = False
 napoleon_use_ivar = True  # attributes are described once, in the class's docstring
 napoleon_use_rtype = False
+strip_signature_backslash = True  # with it, a parameter such as with_ keeps its underscore
 
 
 def keep_initials(app, what, name, obj, options, lines):

@@ -86,9 +86,7 @@ def convert(
         About the bytes to use for edges, ``2**30`` or ``"1GiB"``. In addition there are 8 to 24 bytes for each vertex.
         Default: 1 GiB, or an eighth of the free memory if that is less; or what an unfinished conversion has used.
     format, directed, duplicates, self_loops, num_vertices, header, weight, source, target, progress
-        As of :func:`frontier.read`, but that only weights are kept of the columns: where there are others, ``weight``
-        is the name of the weights' column, or False. Duplicates are kept of an archive that :func:`frontier.write` has
-        made, and else the first is.
+        As of :func:`frontier.read`, except for what the notes say.
 
     Raises
     ------
@@ -99,6 +97,9 @@ def convert(
 
     Notes
     -----
+    Of the columns only weights are kept: where there are others, ``weight`` is the name of the weights' column, or
+    False. By default, all duplicates are kept of an archive that :func:`frontier.write` has made, and else the first.
+
     Reads every edge four times and writes it three times; for directed graphs, of which in-edges are made too, seven
     and five times. The disk needs up to 32 bytes an edge beside the graph, with weights up to 56, and from 2**31
     vertices on up to 72. If it is interrupted, the same call goes on where it was; to begin anew, delete
