@@ -17,6 +17,7 @@ from frontier.errors import GraphError
 from frontier.graph.moving import on_host
 from frontier.memory.arrays import to_host
 from frontier.program.taking import graph_of
+from frontier.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,11 +64,12 @@ def graph(
     g : Graph
     position : array-like, shape (n, 2), or LayoutResult, optional
         Where vertices are; default: :func:`layout`. Of three coordinates, the first two are taken.
-    values : array-like of numbers, shape (n,), optional
+    values : array-like of numbers, shape (n,), or Result, optional
         They colour vertices by a scale, such as levels or ranks. What is unreached (-1, infinite or NaN) is grey.
-    groups : array-like, shape (n,), optional
+        Of a result by vertex, as in the next two arguments, the first column is taken.
+    groups : array-like, shape (n,), or Result, optional
         In place of values: labels of communities or components. The ten largest get colours, others are grey.
-    sizes : array-like of numbers, shape (n,), optional
+    sizes : array-like of numbers, shape (n,), or Result, optional
         Vertices of larger values are larger; none may be negative.
     names : bool, optional
         Whether to write names; default: up to 60 vertices.
@@ -92,7 +94,7 @@ def graph(
     Examples
     --------
     >>> g = fr.karate()
-    >>> ax = fr.plot.graph(g, groups=fr.louvain(g).label)
+    >>> ax = fr.plot.graph(g, groups=fr.louvain(g), sizes=fr.pagerank(g))
     """
     g = graph_of(g, "plot.graph")
     n = g.num_vertices
@@ -123,6 +125,10 @@ def graph(
 def _column(name: str, given: Any, n: int) -> NDArray[Any] | None:
     if given is None:
         return None
+    if isinstance(given, Result):
+        if given._rows != "vertex":
+            raise GraphError(f"{name}: a {type(given).__name__} has no entry for each vertex")
+        given = given._host(given._first())
     found: NDArray[Any] = to_host(given)
     if found.shape != (n,):
         raise GraphError(f"{name} has shape {found.shape}, expected ({n},): one entry for each vertex")

@@ -151,6 +151,20 @@ def test_values_groups_and_sizes_of_vertices():
     assert len(np.unique(colour, axis=0)) == 3
 
 
+def test_results_stand_for_their_first_column():
+    named = fr.from_edges(["ann", "bob", "dan"], ["bob", "cid", "eve"])
+    x, search, parts, ranks = (
+        np.arange(10.0).reshape(5, 2), fr.bfs(named, "ann"), fr.connected_components(named), fr.pagerank(named),
+    )  # fmt: skip
+    for results, arrays in (
+        ({"values": search, "sizes": ranks}, {"values": search.level, "sizes": ranks.rank}),
+        ({"groups": parts}, {"groups": parts.label}),
+    ):
+        drawn, expected = (vertices_of(fr.plot.graph(named, x, **given)) for given in (results, arrays))
+        for one, other in zip(drawn, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_many_edges_are_sampled():
     assert len(lines_of(fr.plot.graph(KARATE))) == 78
     assert len(lines_of(fr.plot.graph(KARATE, edges=20))) == 20
@@ -165,6 +179,7 @@ def test_many_edges_are_sampled():
         ({"values": np.zeros(34), "groups": np.zeros(34)}, "by values or by groups, not by both"),
         ({"values": ["a"] * 34}, "values must be numbers, not <U1; groups= takes names"),
         ({"edges": -1}, "edges=-1: it must not be negative"),
+        ({"values": fr.edge_betweenness(KARATE)}, "values: a EdgeBetweennessResult has no entry for each vertex"),
     ],
 )
 def test_wrong_arrays(given, words):
