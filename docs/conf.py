@@ -91,5 +91,21 @@ def keep_initials(app, what, name, obj, options, lines):
     lines[:] = [re.sub(r"^(\s*[A-Z])\. (?=\S)", r"\1\\. ", line) for line in lines]
 
 
+HIDDEN_COLON = "\ue000"
+
+
+def hide_colons(app, what, name, obj, options, lines):
+    """Keep "Ids of vertices: ..." at the start of a property from being read by napoleon as its type."""
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = lines[0].replace(":", HIDDEN_COLON)
+
+
+def show_colons(app, what, name, obj, options, lines):
+    """The colons again, when napoleon is done."""
+    lines[:] = [line.replace(HIDDEN_COLON, ":") for line in lines]
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", hide_colons, priority=400)
+    app.connect("autodoc-process-docstring", show_colons, priority=600)
     app.connect("autodoc-process-docstring", keep_initials)
