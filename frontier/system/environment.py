@@ -7,7 +7,7 @@ import os
 
 from frontier.errors import FrontierError
 
-__all__ = ["integer", "number", "switch"]
+__all__ = ["integer", "number", "one_of", "switch"]
 
 
 def switch(name: str, choices: str, default: bool) -> bool:
@@ -30,6 +30,20 @@ def switch(name: str, choices: str, default: bool) -> bool:
     if text not in ("", "0", "1"):
         raise FrontierError(f"{name}={text!r}: {choices}")
     return text == "1" if text else default
+
+
+def one_of(name: str, choices: tuple[str, ...]) -> str:
+    """Return which of some texts a variable is; unset or empty stands for the first.
+
+    Raises
+    ------
+    FrontierError
+        It is none of them.
+    """
+    text = os.environ.get(name, "").strip()
+    if text and text not in choices:
+        raise FrontierError(f"{name}={text!r}: choose {' or '.join(choices)}")
+    return text or choices[0]
 
 
 def integer(name: str, choices: str, default: int, least: int = 0, most: int = 2**63 - 1) -> int:

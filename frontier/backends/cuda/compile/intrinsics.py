@@ -11,10 +11,9 @@ import math
 from typing import Any
 
 from llvmlite import ir
-from numba import cuda, types
-from numba.cuda.extending import intrinsic, register_model
-from numba.cuda.models import PrimitiveModel, StructModel
+from numba import types
 
+from frontier.backends.cuda.compile.target import instructions, intrinsic, models, register_model
 from frontier.compile.elements import Flags, Half, Locked, Narrow, Packed, Rows, Sparse, pointer_type
 from frontier.compile.fields import packed, pairs, sparse
 from frontier.compile.translation.texts import device
@@ -64,43 +63,43 @@ _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
 
 @register_model(Flags)
-class _FlagsModel(PrimitiveModel):
+class _FlagsModel(models.PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, _I8.as_pointer())
 
 
 @register_model(Narrow)
-class _NarrowModel(PrimitiveModel):
+class _NarrowModel(models.PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
 
 
 @register_model(Half)
-class _HalfModel(PrimitiveModel):  # type: ignore[misc]
+class _HalfModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
 
 
 @register_model(Rows)
-class _RowsModel(PrimitiveModel):  # type: ignore[misc]
+class _RowsModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, manager[fe_type.inner].get_value_type())
 
 
 @register_model(Packed)
-class _PackedModel(StructModel):  # type: ignore[misc]
+class _PackedModel(models.StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, list(zip(("frames", "words"), fe_type.kinds, strict=True)))
 
 
 @register_model(Sparse)
-class _SparseModel(StructModel):  # type: ignore[misc]
+class _SparseModel(models.StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, list(zip(sparse.MEMBERS, fe_type.kinds, strict=True)))
 
 
 @register_model(Locked)
-class _LockedModel(StructModel):  # type: ignore[misc]
+class _LockedModel(models.StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, list(zip(("key", "other", "locks"), fe_type.kinds, strict=True)))
 
@@ -493,67 +492,67 @@ block_size = _register("ntid.x")
 @device
 def sync():
     """All threads of the block meet."""
-    cuda.syncthreads()
+    instructions.syncthreads()
 
 
 @device
 def sync_or(flag):
     """All threads of the block meet; returns whether the flag of any is set."""
-    return cuda.syncthreads_or(types.int32(flag)) != 0
+    return instructions.syncthreads_or(types.int32(flag)) != 0
 
 
 @device
 def sync_warp():
     """The 32 threads of a warp meet."""
-    cuda.syncwarp()
+    instructions.syncwarp()
 
 
 @device
 def ballot(flag):
     """Bit i: the flag of lane i."""
-    return types.uint32(cuda.ballot_sync(0xFFFFFFFF, flag))
+    return types.uint32(instructions.ballot_sync(0xFFFFFFFF, flag))
 
 
 @device
 def any_lane(flag):
     """Whether the flag of any lane is set."""
-    return cuda.any_sync(0xFFFFFFFF, flag)
+    return instructions.any_sync(0xFFFFFFFF, flag)
 
 
 @device
 def match_any(value):
     """Bit i: whether lane i has the same value of 64 bits. All lanes call it."""
-    return types.uint32(cuda.match_any_sync(0xFFFFFFFF, value))
+    return types.uint32(instructions.match_any_sync(0xFFFFFFFF, value))
 
 
 @device
 def shuffle(value, lane):
     """Return one lane's value to all lanes."""
-    return cuda.shfl_sync(0xFFFFFFFF, value, lane)
+    return instructions.shfl_sync(0xFFFFFFFF, value, lane)
 
 
 @device
 def shuffle_up(value, delta):
     """The value of the lane ``delta`` places before this one."""
-    return cuda.shfl_up_sync(0xFFFFFFFF, value, delta)
+    return instructions.shfl_up_sync(0xFFFFFFFF, value, delta)
 
 
 @device
 def shuffle_down(value, delta):
     """The value of the lane ``delta`` places after this one."""
-    return cuda.shfl_down_sync(0xFFFFFFFF, value, delta)
+    return instructions.shfl_down_sync(0xFFFFFFFF, value, delta)
 
 
 @device
 def popcount(word):
     """Number of one bits."""
-    return types.int32(cuda.popc(word))
+    return types.int32(instructions.popc(word))
 
 
 @device
 def find_first(word):
     """Index of the lowest one bit of a word that is not 0."""
-    return types.int32(cuda.ffs(word) - 1)
+    return types.int32(instructions.ffs(word) - 1)
 
 
 @intrinsic

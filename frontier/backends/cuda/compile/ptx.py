@@ -1,6 +1,6 @@
-"""From a device function and functors to PTX, by numba-cuda: the door to the GPU's compiler.
+"""From a device function and functors to PTX: the door to the GPU's compiler.
 
-Another compiler would offer the three functions here, ``intrinsics`` and ``atomics`` with the same names.
+There are two, ``by_numba_cuda`` and ``by_llvm``; :mod:`frontier.backends.cuda.compile.target` says which one is used.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ import importlib
 import re
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from frontier.compile.functors.copies import Copies
 from frontier.compile.translation.texts import gives
 
 __all__ = ["functor", "kernel", "reason"]
@@ -25,7 +23,7 @@ _compiling = threading.RLock()
 
 def functor(captured: Any) -> Any:
     """Return a functor that device functions may call, compiled for the types with which they do."""
-    return _copies()(captured)
+    return _compiler().functors()(captured)
 
 
 def kernel(
@@ -53,14 +51,9 @@ def kernel(
     with _compiling:
         from numba import types
 
-        from frontier.backends.cuda.compile import numba_compat
-        from frontier.backends.cuda.compile.translate import translated
-
         kinds = [getattr(types, "boolean" if dtype == "bool" else dtype) for dtype in dtypes]
-        with numba_compat.device_of(capability):
-            run = translated(gives()(function), kinds, name, bounds)
-            made, _ = _numba_cuda().compile(run, types.void(), device=True, cc=capability)
-    return str(made).rstrip("\0")
+        made: str = _compiler().kernel(gives()(function), kinds, name, capability, bounds)
+    return made.rstrip("\0")
 
 
 def reason(error: Exception) -> str:
@@ -71,11 +64,7 @@ def reason(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-@cache
-def _copies() -> Copies:
-    return Copies(_numba_cuda().jit(device=True, forceinline=True))
+def _compiler() -> Any:
+    from frontier.backends.cuda.compile.target import COMPILER
 
-
-def _numba_cuda() -> Any:
-    """Import numba-cuda, which stands in for numba's own module of this name and has more in it."""
-    return importlib.import_module("numba.cuda")
+    return importlib.import_module(f"frontier.backends.cuda.compile.by_{COMPILER.replace('-', '_')}")

@@ -30,7 +30,6 @@ if SIMULATED:
     from frontier.backends.cuda.simulator.phases import phases
     from frontier.compile.keys import bits_of, integer, key_down, key_up
 else:
-    import frontier.backends.cuda.compile.numba_compat
     from frontier.backends.cuda.compile.atomics import (
         bits_of,
         checked,

@@ -1,0 +1,38 @@
+"""The target of the compiler that makes PTX: its decorators, data models and instructions, by the same names for each.
+
+``FRONTIER_GPU_COMPILER=llvm`` takes the LLVM that comes with llvmlite and numba's own passes; else numba-cuda does it.
+"""
+
+# ruff: noqa: F401 - these names are for other modules
+from __future__ import annotations
+
+from typing import Any
+
+from frontier.system.environment import one_of
+
+COMPILERS = ("numba-cuda", "llvm")
+COMPILER = one_of("FRONTIER_GPU_COMPILER", COMPILERS)
+
+if COMPILER == "llvm":
+    from frontier.backends.cuda.compile import nvptx_instructions as instructions
+    from frontier.backends.cuda.compile.nvptx_target import (
+        calling_convention,
+        intrinsic,
+        jit,
+        lower_builtin,
+        models,
+        overload,
+        register_model,
+    )
+else:
+    from numba import cuda as instructions
+    from numba.cuda import models
+    from numba.cuda.extending import intrinsic, lower_builtin, overload, register_model
+
+    import frontier.backends.cuda.compile.numba_compat
+
+    jit = instructions.jit(device=True)
+
+    def calling_convention(context: Any) -> Any:
+        """How the function returns that is being compiled."""
+        return context.fndesc.call_conv
