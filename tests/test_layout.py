@@ -75,10 +75,14 @@ def test_bare_folders_are_refused(folder: str) -> None:
 
 @pytest.fixture(scope="module")
 def reference() -> set[str]:
-    """The full names of all that the reference, docs/api and docs/primitives, describes."""
+    """The full names of all that the reference, docs/api and docs/primitives, describes; of Graph also its bases."""
     folders = (ROOT / "docs" / "api", ROOT / "docs" / "primitives")
     pages = "\n".join(path.read_text("utf-8") for folder in folders for path in folder.glob("*.md"))
-    return set(re.findall(r"^\.\. auto\w+:: ([\w.]+)", pages, re.MULTILINE))
+    found = set(re.findall(r"^\.\. auto\w+:: ([\w.]+)", pages, re.MULTILINE))
+    with_bases = r"^\.\. autoclass:: frontier\.(\w+)\n   :members:\n   :inherited-members:"
+    for name in re.findall(with_bases, pages, re.MULTILINE):
+        found.update(f"{base.__module__}.{base.__name__}" for base in getattr(fr, name).__mro__)
+    return found
 
 
 def test_public_names_exist_and_are_documented(reference: set[str]) -> None:
