@@ -188,6 +188,11 @@ def test_figures_count_what_they_say(tmp_path: Path) -> None:
         "frontier/graph/graph.py": "from frontier.program.problem import Problem\n",
         "frontier/program/problem.py": "",
         "primitives/p.py": "class P(Enactor):\n    loop = 1\n",
+        "primitives/own.py": "class A:\n    def f(self): self._x = self._g()._asdict()\n    def _g(self): pass\n",
+        "primitives/asks.py": "def f(g): return g.placement.backend\n",
+        "primitives/reads.py": "class A:\n    def f(self, other):\n        self._x = other._x\n",
+        "primitives/takes.py": "class A(Base):\n    def f(self): return self._inherited\n",
+        "primitives/imports.py": "from frontier.graph.build import _inner\n",
         "pyproject.toml": "[[tool.mypy.overrides]]\nmodule = ['frontier.graph.graph']\nignore_errors = true\n",
     }.items():
         path = tmp_path / name
@@ -200,6 +205,7 @@ def test_figures_count_what_they_say(tmp_path: Path) -> None:
     assert rows["flat modules in frontier/ (with an underscore)"] == "1 (1)"
     assert rows["places where the backend is a compared string"] == "2"
     assert rows["type: ignore / modules unseen by mypy"] == "1 / 1"
+    assert rows["primitives that know backends or private names"] == "asks, imports, reads, takes"
     assert rows["rooms / floors / arrows that go back"].endswith("/ 1")
 
 
@@ -207,6 +213,7 @@ def test_figures_are_counted() -> None:
     done = python("tools/figures.py", cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     assert re.search(r"fr\.bfs passes +\d+ \(\d+\)", done.stdout)
+    assert re.search(r"^primitives that know backends or private names +none +none$", done.stdout, re.MULTILINE)
 
 
 def test_the_files_of_a_push_are_those_of_the_design_page() -> None:
