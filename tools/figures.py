@@ -30,7 +30,7 @@ READERS = tuple(f"frontier/backends/{name}.py" for name in ("cpu/compiler", "cud
 #: kernel machine code, is not on it.
 PUSH = {
     "operators/advance": "__init__ lower cuda/balance cuda/merge_path cuda/edges",
-    "frontier/backends/cuda": "appends",
+    "frontier/backends/cuda/device": "appends",
 }
 BACKENDS = {"python", "cpu", "cuda"}
 PASSED = """
