@@ -126,9 +126,9 @@ def _column(name: str, given: Any, n: int) -> NDArray[Any] | None:
     if given is None:
         return None
     if isinstance(given, Result):
-        if given._rows != "vertex":
+        if given.row_kind != "vertex":
             raise GraphError(f"{name}: a {type(given).__name__} has no entry for each vertex")
-        given = given._host(given._first())
+        given = given.host_array(given.first_column())
     found: NDArray[Any] = to_host(given)
     if found.shape != (n,):
         raise GraphError(f"{name} has shape {found.shape}, expected ({n},): one entry for each vertex")

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import frontier as fr
-from frontier.graph.topology import id_dtype
+from frontier.graph.graph import id_dtype
 from frontier.memory.arrays import to_host
 from frontier.primitives._searches import ones
+from frontier.program.problem import replace_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -237,20 +238,20 @@ class _Batches:
         self._given = {name: xp.ascontiguousarray(array, np.int64) for name, array in self._given.items()}
         words = int(self._problem.words)
         self._most = min(max(_WORDS[memory.residence] // words, 1), len(some))
-        self._problem._put("bits", xp.empty(self._most * words, np.int64))
+        replace_array(self._problem, "bits", xp.empty(self._most * words, np.int64))
         if memory.residence == "device":
-            self._problem._put("number", xp.empty(self._most * words, np.int8))
-            self._problem._put("before", xp.zeros(self._most * words + 1, np.int64))
+            replace_array(self._problem, "number", xp.empty(self._most * words, np.int8))
+            replace_array(self._problem, "before", xp.zeros(self._most * words + 1, np.int64))
 
     def write(self, first: int, begins: NDArray[np.int64], made: tuple[Any, Any]) -> None:
         """Write the pairs of sources from the first on; those of each begin at ``begins``, and the last end there."""
         p = self._problem
-        p._put("sources", made[0])
-        p._put("targets", made[1])
+        replace_array(p, "sources", made[0])
+        replace_array(p, "targets", made[1])
         for lo in range(0, len(begins) - 1, self._most):
             hi = min(lo + self._most, len(begins) - 1)
             for name, array in self._given.items():
-                p._put(name, array[first + lo : first + hi])
+                replace_array(p, name, array[first + lo : first + hi])
             if self._memory.residence == "device":
                 self._write_words(hi - lo, int(begins[lo]))
             else:
@@ -259,7 +260,7 @@ class _Batches:
     def _write_rows(self, k: int, begins: NDArray[np.int64]) -> None:
         p = self._problem
         p.count = k
-        p._put("start", begins)
+        replace_array(p, "start", begins)
         ByRows(p).run()
 
     def _write_words(self, k: int, base: int) -> None:
@@ -295,5 +296,5 @@ def _problem(result: Any, placement: Placement) -> Problem:
         renumbered=fr.scalar("bool", renumbered),
         **{name: fr.scalar("int64") for name in ("count", "items", "all_words", "base")},
     )
-    p._put("rows", result.rows.ravel())
+    replace_array(p, "rows", result.rows.ravel())
     return p

@@ -74,7 +74,8 @@ class ClosureResult(Result, rows="other"):
         rows = "" if k == n else f", rows of {k:,} sources"
         return f"ClosureResult({n:,} vertices{rows}, pairs={self.pairs}, method={self.method!r})"
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each pair: ``source`` reaches ``target``."""
         most = self.pairs if rows.stop is None else min(rows.stop, self.pairs)
         HOST.check_room(16 * most, "the pairs of a closure as a table")
         found, count = [], 0
@@ -163,7 +164,7 @@ class ClosureResult(Result, rows="other"):
 
     def _ids(self, vertices: Any) -> NDArray[Any]:
         """The ids of vertices, in an array of the same shape."""
-        labelled = self._names is not None and self._names.labels is not None
+        labelled = self.knows_names and self.names.labels is not None
         given = np.asarray(to_host(vertices), object if labelled else None)  # floats do not hold all labels
         if labelled:
             try:
@@ -185,7 +186,7 @@ class ClosureResult(Result, rows="other"):
         rows = self.place[components]
         if bool((rows < 0).any()):
             vertex = int(vertices[(rows < 0).argmax()])
-            who = vertex if self._names is None else repr(self.names.of([vertex])[0])
+            who = repr(self.names.of([vertex])[0]) if self.knows_names else vertex
             raise IndexError(f"vertex {who} has no row: it is not among the sources")
         return rows
 

@@ -189,7 +189,7 @@ class CommunitiesResult(fr.Result, columns=("label",)):
     @property
     def communities(self) -> list[list[Any]]:
         """The vertices of each community, by their names, the largest first."""
-        return self._groups("label")
+        return self.groups_by("label")
 
 
 def check(

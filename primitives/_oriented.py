@@ -17,6 +17,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.graph.graph import Graph
+from frontier.graph.in_parts import check_alike, in_parts
 from frontier.memory.arrays import is_device, matching
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def undivided(g: Graph) -> Graph:
     """
     if not g.placement.divides:
         return g
-    g.placement.backend.alike(g)
+    check_alike(g)
     return g.to("cpu")
 
 
@@ -195,4 +196,4 @@ def with_slots(g: Graph, slots: Any) -> Graph:
 
 def on_every_rank(g: Graph) -> Graph:
     """Return a graph that was made in parts with all edges on every rank, for programs that look them up anywhere."""
-    return g if g._topology.divided is None else g.to("cpu").to(g.placement)
+    return g.to("cpu").to(g.placement) if in_parts(g) else g

@@ -82,8 +82,9 @@ class WalksResult(fr.Result, rows="other"):
     path: NDArray[Any]
     end: NDArray[Any]
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
-        path = self._host("path")[: rows.stop]  # a walk has a row at least
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each step of each walk: ``walk``, ``step`` and ``vertex``."""
+        path = self.host_array("path")[: rows.stop]  # a walk has a row at least
         walk, step = np.nonzero(path >= 0)
         return {"walk": (walk[rows], False), "step": (step[rows], False), "vertex": (path[walk, step][rows], True)}
 

@@ -57,7 +57,7 @@ class ArticulationPointsResult(fr.Result, columns=("is_articulation",)):
     @property
     def members(self) -> list[Any]:
         """The articulation points, by their names."""
-        return self._where("is_articulation")
+        return self.vertices_where("is_articulation")
 
 
 def _facts(g: fr.Graph, result: ArticulationPointsResult) -> dict[str, Any]:

@@ -59,14 +59,14 @@ class BiconnectedComponentsResult(fr.Result, columns=("label",), rows="slot"):
     @property
     def components(self) -> list[list[Any]]:
         """The vertices of each component, by their names, the largest first."""
-        parts = np.split(self._host("vertices"), self._host("offsets")[1:-1]) if self.count else []
+        parts = np.split(self.host_array("vertices"), self.host_array("offsets")[1:-1]) if self.count else []
         return [self.names.of(parts[c]) for c in self._order()]
 
     @property
     def edge_components(self) -> list[list[tuple[Any, Any]]]:
         """The edges of each component, each once, as pairs of names, in the order of :attr:`components`."""
-        g = self._known_graph()
-        src, dst, label = to_host(g.sources), to_host(g.targets), self._host("label")
+        g = self.input_graph
+        src, dst, label = to_host(g.sources), to_host(g.targets), self.host_array("label")
         slots = np.flatnonzero((src < dst) & (label >= 0))
         slots = slots[np.argsort(label[slots], kind="stable")]
         parts = np.split(slots, np.searchsorted(label[slots], np.arange(1, self.count))) if self.count else []
@@ -75,7 +75,7 @@ class BiconnectedComponentsResult(fr.Result, columns=("label",), rows="slot"):
 
     def _order(self) -> list[int]:
         """The components, those of most vertices first."""
-        order: list[int] = np.argsort(-np.diff(self._host("offsets")), kind="stable").tolist()
+        order: list[int] = np.argsort(-np.diff(self.host_array("offsets")), kind="stable").tolist()
         return order
 
 

@@ -66,8 +66,9 @@ class BridgesResult(fr.Result, rows="other"):
     edges: NDArray[Any]
     count: int
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
-        edges = self._host("edges")[rows]
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each bridge: ``source`` and ``target``."""
+        edges = self.host_array("edges")[rows]
         return {"source": (edges[:, 0], True), "target": (edges[:, 1], True)}
 
 

@@ -269,7 +269,7 @@ class ComponentsResult(fr.Result, columns=("label",), ids=("label",)):
     @property
     def components(self) -> list[list[Any]]:
         """The vertices of each component, by their names, the largest first."""
-        return self._groups("label")
+        return self.groups_by("label")
 
     def sizes(self) -> dict[int, int]:
         """Return the number of vertices of each component, by label, the largest first."""

@@ -49,7 +49,7 @@ class CondensationResult(fr.Result, columns=("label",)):
     @property
     def members(self) -> list[list[Any]]:
         """The vertices of each component, by their names, in the order of numbers: a reverse topological one."""
-        label = self._host("label")
+        label = self.host_array("label")
         order = np.argsort(label, kind="stable")
         ends = np.cumsum(np.bincount(label, minlength=self.count))
         return [self.names.of(part) for part in np.split(order, ends[:-1])] if self.count else []

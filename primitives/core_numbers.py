@@ -105,7 +105,7 @@ class CoreNumbersResult(fr.Result, columns=("core",), keeps_graph=True):
         GraphError
             If the graph is in parts.
         """
-        return self._known_graph().induced(self.core >= (self.degeneracy if k is None else k))
+        return self.input_graph.induced(self.core >= (self.degeneracy if k is None else k))
 
     def shell(self, k: int | None = None) -> fr.Graph:
         """Return the k-shell as a graph: the vertices with ``core == k`` and all edges between them.
@@ -120,7 +120,7 @@ class CoreNumbersResult(fr.Result, columns=("core",), keeps_graph=True):
         GraphError
             If the graph is in parts.
         """
-        return self._known_graph().induced(self.core == (self.degeneracy if k is None else k))
+        return self.input_graph.induced(self.core == (self.degeneracy if k is None else k))
 
 
 @primitive(

@@ -103,7 +103,8 @@ class DegreeAssortativityResult(fr.Result, rows="other"):
     y: str
     weighted: bool
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """One row: the ``coefficient``."""
         return {"coefficient": (np.array([self.coefficient])[rows], False)}
 
 

@@ -42,7 +42,8 @@ class DiameterResult(fr.Result, rows="other"):
     target: int
     searches: int
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """One row: ``source``, ``target`` and ``diameter``."""
         ends = ((name, np.array([getattr(self, name)])) for name in ("source", "target", "diameter"))
         return {name: (value[rows], name != "diameter") for name, value in ends}
 

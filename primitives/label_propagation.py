@@ -302,7 +302,7 @@ class LabelPropagationResult(fr.Result, columns=("label",), ids=("label",)):
     @property
     def communities(self) -> list[list[Any]]:
         """The vertices of each community, by their names, the largest first."""
-        return self._groups("label")
+        return self.groups_by("label")
 
 
 #: The program of each method, and the names of the scalars with the number of rounds, and of changes in the last one.

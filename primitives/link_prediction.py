@@ -90,8 +90,9 @@ class LinkPredictionResult(fr.Result, rows="other"):
     resource_allocation: NDArray[Any]
     preferential_attachment: NDArray[Any]
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
-        return {name: (self._host(name)[rows], name in ("source", "target")) for name in self.__dataclass_fields__}
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each pair: ``source``, ``target`` and all scores."""
+        return {name: (self.host_array(name)[rows], name in ("source", "target")) for name in self.__dataclass_fields__}
 
 
 @at_graph

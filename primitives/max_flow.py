@@ -164,9 +164,10 @@ class MaxFlowResult(fr.Result, columns=("flow",), rows="slot"):
     flow: NDArray[Any]
     cut: NDArray[Any]
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
-        table = super()._columns_of_table(rows)
-        cut = self._host("cut")
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each edge slot; with the flow, on which side of the cut its ends are."""
+        table = super().table_columns(rows)
+        cut = self.host_array("cut")
         return {**table, **{f"{end}_side": (cut[table[end][0]], False) for end in ("source", "target")}}
 
 

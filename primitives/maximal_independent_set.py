@@ -135,7 +135,7 @@ class IndependentSetResult(fr.Result, columns=("mask",)):
     @property
     def members(self) -> list[Any]:
         """The vertices of the set, by their names."""
-        return self._where("mask")
+        return self.vertices_where("mask")
 
 
 @primitive(

@@ -267,8 +267,9 @@ class SpanningForestResult(fr.Result, rows="other"):
     tree: NDArray[Any]
     count: int
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
-        g, slots = self._known_graph(), self._host("edges")[rows]
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each edge of the forest: ``source``, ``target``, and ``weight`` if there are weights."""
+        g, slots = self.input_graph, self.host_array("edges")[rows]
         table = {"source": (to_host(g.sources)[slots], True), "target": (to_host(g.targets)[slots], True)}
         return table if g.weights is None else {**table, "weight": (to_host(g.weights)[slots], False)}
 

@@ -43,10 +43,11 @@ class PersonalizedResult(fr.Result, columns=("rank",)):
     rank: NDArray[Any]
     iterations: int
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each vertex; with several sets of seeds, for each set and vertex."""
         if self.rank.ndim == 1:
-            return super()._columns_of_table(rows)
-        rank = self._host("rank")
+            return super().table_columns(rows)
+        rank = self.host_array("rank")
         return by_pairs(np.arange(len(rank)), {"rank": rank}, rows, "seeds", ids=False)
 
 

@@ -68,7 +68,7 @@ class PredecessorsResult(fr.Result, rows="other"):
         return self.names.of(self.predecessor[self.offsets[at] : self.offsets[at + 1]])
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._where("reached"))
+        return iter(self.vertices_where("reached"))
 
     def __len__(self) -> int:
         return int(self.reached.sum())
@@ -84,7 +84,8 @@ class PredecessorsResult(fr.Result, rows="other"):
         ids = np.flatnonzero(self.reached)
         return {name: names[ends[v] : ends[v + 1]] for name, v in zip(self.names.of(ids), ids.tolist(), strict=True)}
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each ``vertex`` and ``predecessor`` of it."""
         vertex = np.repeat(np.arange(len(self.reached)), np.diff(self.offsets))
         return {"vertex": (vertex[rows], True), "predecessor": (self.predecessor[rows], True)}
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.graph.in_parts import check_whole
 from frontier.graph.several import vertex_ids
 from frontier.memory.arrays import is_device, to_host
 from frontier.primitives._arguments import check_seed
@@ -51,9 +52,10 @@ class SampledResult(fr.Result, rows="other"):
     num_sampled_nodes: list[int]
     num_sampled_edges: list[int]
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
-        node = self._host("node")
-        ends = ((name, node[self._host(place)][rows]) for name, place in (("source", "row"), ("target", "col")))
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each edge that was drawn: ``source`` and ``target``."""
+        node = self.host_array("node")
+        ends = ((name, node[self.host_array(place)][rows]) for name, place in (("source", "row"), ("target", "col")))
         return {name: (values, True) for name, values in ends}
 
 
@@ -111,7 +113,7 @@ def sample_neighbors(
     check_seed(seed)
     if edges not in ("in", "out"):
         raise GraphError(f"edges={edges!r}: choose 'in' or 'out'")
-    g._topology.check_whole("neighbour sampling")
+    check_whole(g, "neighbour sampling")
     layers = [int(k) for k in fanouts]
     if not layers or min(layers) < 1:
         raise GraphError(f"fanouts={layers}: numbers of edges of each layer, at least 1")

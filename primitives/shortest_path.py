@@ -129,7 +129,8 @@ class ShortestPathResult(fr.Result, rows="other"):
     distance: float
     visited: int
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each ``vertex`` of the path, with its ``position``."""
         names = np.fromiter(self.path[rows], object)  # which they are already
         return {"position": (np.arange(len(names)), False), "vertex": (names, False)}
 

@@ -150,10 +150,11 @@ class SubgraphMatchResult(fr.Result, rows="other"):
     count: int
     matches: NDArray[Any] | None = field(default=None, repr=False)
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each match, with a column for each vertex of the pattern: ``vertex_0`` and so on."""
         if self.matches is None:
             raise FrontierError("there are no matches, only their number: listed=True asks for them")
-        return {f"vertex_{j}": (column, True) for j, column in enumerate(self._host("matches")[rows].T)}
+        return {f"vertex_{j}": (column, True) for j, column in enumerate(self.host_array("matches")[rows].T)}
 
 
 @primitive(

@@ -73,9 +73,10 @@ class TopologicalOrderResult(fr.Result, columns=("level",)):
     level: NDArray[np.int32]
     depth: int
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
-        order = self._host("order")[rows]
-        return {"vertex": (order, True), "level": (self._host("level")[order], False)}
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each ``vertex``, in the order, with its ``level``."""
+        order = self.host_array("order")[rows]
+        return {"vertex": (order, True), "level": (self.host_array("level")[order], False)}
 
 
 @primitive(

@@ -163,8 +163,10 @@ class FollowResult(fr.Result, rows="other"):
     score: NDArray[Any]
     circle: NDArray[Any]
 
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
-        return {"vertex": (self._host("recommended")[rows], True), "score": (self._host("score")[rows], False)}
+    def table_columns(self, rows: slice) -> dict[str, tuple[NDArray[Any], bool]]:
+        """A row for each ``vertex`` that is recommended, with its ``score``."""
+        recommended, score = self.host_array("recommended"), self.host_array("score")
+        return {"vertex": (recommended[rows], True), "score": (score[rows], False)}
 
 
 @primitive(

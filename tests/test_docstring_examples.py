@@ -44,7 +44,13 @@ def _public() -> Iterator[tuple[str, Any]]:
                 continue
             yield prefix + name, found
             if isinstance(found, type):
-                yield from ((f"{prefix}{name}.{key}", value) for key, value in vars(found).items() if key[0] != "_")
+                yield from ((f"{prefix}{name}.{key}", value) for key, value in _members(found) if key[0] != "_")
+
+
+def _members(found: type) -> Iterator[tuple[str, Any]]:
+    """What a class has of its own, and of bases that are there for it alone: Graph's, one for each concern."""
+    own = [base for base in found.__mro__ if base is found or set(base.__subclasses__()) <= set(found.__mro__)]
+    return ((name, value) for base in own for name, value in vars(base).items())
 
 
 def _example_of(found: Any) -> str:

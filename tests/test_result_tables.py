@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import inspect
 import json
 import pickle
+import pkgutil
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,13 @@ import pytest
 from conftest import Backend
 
 import frontier as fr
+import frontier.primitives
 from frontier.cli import main
 from frontier.memory.arrays import to_host
 from frontier.primitives.bfs import BFS, bfs_problem
+from frontier.program.taking import at_graph
 from frontier.registry import primitives
+from frontier.results.columns import ResultColumns
 
 NAMES = ["ann", "bob", "cid", "dan", "eve", "lone, \"one\""]
 EDGES = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]
@@ -179,8 +186,58 @@ def test_every_result_as_tables(name: str) -> None:
     assert shown.count("<tr>") == 1 + min(size, 10)
     assert "lone, \"one\"" not in shown
     assert len(repr(result)) < 400
-    if result._rows == "vertex":
+    if result.row_kind == "vertex":
         assert pickle.loads(pickle.dumps(result)).to_dict() == result.to_dict()
+
+
+def shipped_results(base: type = fr.Result) -> Iterator[type]:
+    """All classes of results that primitives return."""
+    for each in base.__subclasses__():
+        if each.__module__.startswith("frontier.primitives."):
+            yield each
+        yield from shipped_results(each)
+
+
+def test_no_result_has_something_else_under_a_name_of_the_base() -> None:
+    for module in pkgutil.iter_modules(frontier.primitives.__path__, "frontier.primitives."):
+        importlib.import_module(module.name)
+    names = {name for name in vars(ResultColumns) if not name.startswith("_")}
+    assert {"host_array", "input_graph", "table_columns"} <= names
+    results = set(shipped_results())
+    assert len(results) > 40
+    for each in results:
+        own = {*vars(each), *getattr(each, "__dataclass_fields__", ())}
+        assert own & names <= {"id_columns", "row_kind", "table_columns"}, each
+        assert list(inspect.signature(each.table_columns).parameters) == ["self", "rows"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Found(fr.Result, columns=("degree", "half", "none"), ids=("half",), keeps_graph=True):
+    degree: Any
+    half: Any
+    none: Any = None
+
+
+@at_graph
+def found_in(g: fr.Graph) -> Found:
+    return Found(g.out_degree, g.out_degree // 2)
+
+
+def test_what_methods_of_a_result_of_your_own_use(backend: Backend) -> None:
+    g = backend(graph())
+    made = found_in(g)
+    assert (made.present_columns(), made.first_column()) == (["degree", "half"], "degree")
+    assert (made.row_kind, made.id_columns) == ("vertex", ("half",))
+    assert type(made.host_array("degree")) is np.ndarray
+    assert made.host_array("degree") is made.host_array("degree")
+    assert made.vertices_where("half") == NAMES[:4]
+    assert made.groups_by("degree") == [["ann", "bob", "dan"], [NAMES[5]], ["eve"], ["cid"]]
+    assert made.input_graph is g
+    again = pickle.loads(pickle.dumps(made))
+    assert (again.knows_names, again.knows_graph) == (True, False)
+    with pytest.raises(fr.GraphError, match="does not know its graph any more"):
+        again.input_graph  # noqa: B018
+    assert not Found(g.out_degree, g.out_degree).knows_names
 
 
 def acyclic() -> fr.Graph:

@@ -30,7 +30,7 @@ READERS = tuple(f"frontier/backends/{name}.py" for name in ("cpu/compiler", "cud
 #: kernel machine code, is not on it.
 PUSH = {
     "operators/advance": "__init__ lower cuda/balance cuda/merge_path cuda/edges",
-    "frontier/backends/cuda": "appends",
+    "frontier/backends/cuda/device": "appends",
 }
 BACKENDS = {"python", "cpu", "cuda"}
 PASSED = """
@@ -196,16 +196,40 @@ def _names_backend(node: ast.AST) -> bool:
 
 
 def machine_aware(root: Path) -> str:
-    """Primitives that ask for a graph's backend or use what is private to the framework."""
+    """Primitives that ask for a graph's backend, or use private names that are defined outside ``primitives/``.
+
+    Counted are ``x.backend``; ``x._name``, unless it is ``self._name`` and the same class defines it, by a method, an
+    attribute of the class or ``self._name = ...``; an import of ``_name`` from outside ``primitives/``; and imports of
+    what is private to the framework. The public methods of named tuples have an underscore, too, and are left out.
+    """
+    inner = re.compile(r"frontier\.(?!primitives\.)(.*\._(?!_)|_(?!_)|graph\.(derived|topology|moving)|native)")
     found = []
     for path in files(root, "primitives"):
         imports = (name for _, name in check_imports.imported(tree(path), "frontier.primitives"))
-        private = any(re.match(r"frontier\.(_(?!_)|graph\.(derived|topology|moving)|native)", name) for name in imports)
-        asked = (node.attr for node in _nodes(path) if isinstance(node, ast.Attribute))
-        asks = any(re.match(r"(backend$|_(?!_))", name) for name in asked)
-        if private or asks:
+        if any(map(inner.match, imports)) or any(_foreign(tree(path), frozenset())):
             found.append(path.stem)
     return ", ".join(found) or "none"
+
+
+def _foreign(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
+    """Attributes that only the framework defines; ``own`` are those that the classes around define."""
+    if isinstance(node, ast.ClassDef):
+        own |= _defined(node)
+    if isinstance(node, ast.Attribute) and re.match(r"backend$|_(?!_)", node.attr):
+        on_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+        if not (on_self and node.attr in own) and node.attr not in ("_asdict", "_fields", "_make", "_replace"):
+            yield node.attr
+    for child in ast.iter_child_nodes(node):
+        yield from _foreign(child, own)
+
+
+def _defined(node: ast.ClassDef) -> frozenset[str]:
+    """The names that a class defines: methods, attributes of the class, and what methods set on ``self``."""
+    names = {x.name for x in node.body if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    for x in ast.walk(node):
+        if isinstance(x, (ast.Name, ast.Attribute)) and isinstance(x.ctx, ast.Store):
+            names.add(x.id if isinstance(x, ast.Name) else x.attr)
+    return frozenset(names)
 
 
 def size_of(*names: str) -> Callable[[Path], str]:

@@ -336,6 +336,6 @@ def _print(this: Run, top: list[tuple[Any, Any]] | None, *, with_trace: bool) ->
     if top is not None:
         print()
         rows = [(listed(of) if isinstance(of, tuple) else str(of), value) for of, value in top]
-        print_table(("", this.result._first()), rows)
+        print_table(("", this.result.first_column()), rows)
     if with_trace:
         print(f"\n{this.trace}")

@@ -1,6 +1,7 @@
 """The graph: how it is built, converted and moved, and what is derived from it.
 
-``graph`` is the class that users hold; its arrays are in a ``topology``. ``derived`` computes degrees, in-edges and
+``graph`` is the class that users hold, of bases by concern (``graph_arrays``, ``graph_vertices``, ``graph_forms``,
+``graph_transforms``); its arrays are in a ``topology``. ``derived`` computes degrees, in-edges and
 others when they are first asked for; ``traits``, ``labels`` and ``estimates`` (of memory) say what a graph is like.
 ``several`` takes vertices as users give them: ids, labels, masks or frontiers.
 
@@ -17,5 +18,5 @@ another placement, ``reorder`` numbers its vertices anew, ``subgraphs`` takes so
 ``states`` makes pairs of them and states of an automaton, ``copies`` puts several copies side by side.
 ``compressing`` makes compressed lists, which are ``packed`` by the kernels of
 ``packed_kernels``; ``sparse_offsets`` are those of lists most of which are empty. ``shares`` has the edges of graphs
-that several processes make together.
+that several processes make together; ``in_parts`` answers what primitives ask of them.
 """

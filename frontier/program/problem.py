@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.program.pairs import Pair
 
-__all__ = ["SIZES", "Field", "Problem", "array", "edge", "pile", "scalar", "vertex"]
+__all__ = ["SIZES", "Field", "Problem", "array", "edge", "pile", "replace_array", "scalar", "vertex"]
 
 COMBINES = ("min", "max", "sum", "or", "and", "claim")
 
@@ -304,19 +304,6 @@ class Problem:
         self.fields.update(fields)
         self.workspace.clear()
 
-    def _put(self, name: str, values: NDArray[Any]) -> None:
-        """Let an array of any length be a field made by :func:`array`, without a copy.
-
-        It has the field's dtype, is contiguous, and lies where the graph's arrays do.
-        """
-        held = self.arrays[name]
-        assert self.fields[name].kind == "array"
-        assert values.ndim == 1
-        assert values.dtype == held.dtype
-        assert values.flags.c_contiguous
-        assert isinstance(values, type(held))
-        self.arrays[name] = values
-
     def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
         if made.kind == "pile":
             self.piles[name] = Frontier(self.graph, (), made.init)
@@ -531,3 +518,30 @@ def _can_be_called(name: str) -> bool:
     plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
     plain = plain and not name.endswith("__")  # as the graph's arrays are called, see frontier.functors.adjacency
     return plain and name not in _OWN and not hasattr(Problem, name)
+
+
+def replace_array(problem: Problem, name: str, values: NDArray[Any]) -> None:
+    """Let an array of any length be a field that was made by :func:`array`, without a copy.
+
+    Parameters
+    ----------
+    problem : Problem
+    name : str
+        The field.
+    values : ndarray, shape (k,)
+        It has the field's dtype, is contiguous, and lies where the graph's arrays do.
+
+    Examples
+    --------
+    >>> p = fr.Problem(fr.path(3), found=fr.array(np.zeros(2)))
+    >>> replace_array(p, "found", np.ones(3))
+    >>> p.found
+    array([1., 1., 1.])
+    """
+    held = problem.arrays[name]
+    assert problem.fields[name].kind == "array"
+    assert values.ndim == 1
+    assert values.dtype == held.dtype
+    assert values.flags.c_contiguous
+    assert isinstance(values, type(held))
+    problem.arrays[name] = values

@@ -63,7 +63,7 @@ def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
 def _named(made: Result, graph: Any) -> Result:
     """What a function returned; a result for users takes the names of its graph."""
     if isinstance(made, results.Result) and graph is not None:
-        made._belongs_to(graph)
+        made.attach_graph(graph)
     return made
 
 

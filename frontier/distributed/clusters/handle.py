@@ -264,9 +264,10 @@ class Cluster:
         RanksError
             If a rank is lost.
         """
-        graph = result._graph if isinstance(result._graph, RemoteGraph) else None
-        remote = any(isinstance(getattr(result, name), RemoteArray) for name in result._present())
-        if not remote or not (result._rows == "vertex" or (result._rows == "slot" and graph is not None)):
+        graph = result.input_graph if result.knows_graph else None
+        graph = graph if isinstance(graph, RemoteGraph) else None
+        remote = any(isinstance(getattr(result, name), RemoteArray) for name in result.present_columns())
+        if not remote or not (result.row_kind == "vertex" or (result.row_kind == "slot" and graph is not None)):
             return self._workers.table_of(result.to_pandas())
         from frontier.distributed.clusters.rows import aligned
 

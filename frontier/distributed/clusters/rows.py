@@ -30,7 +30,7 @@ def aligned(result: Result, graph: Graph | None) -> Result:
     comm = world()
     own = extent(result, graph, comm.rank, comm.size)
     odd = [
-        name for name in result._present()
+        name for name in result.present_columns()
         if isinstance(value := getattr(result, name), FieldInParts | InParts)
         and (value.first, len(value.own)) != (own.start, own.stop - own.start)
     ]  # fmt: skip
@@ -48,10 +48,10 @@ def rows(result: Result, graph: Graph | None, rank: int, size: int, none: bool =
 
     Other ranks are not asked. ``none``: return the columns without rows.
     """
-    values = {name: getattr(result, name) for name in result._present()}
+    values = {name: getattr(result, name) for name in result.present_columns()}
     own = extent(result, graph, rank, size)
     count = 0 if none else own.stop - own.start
-    if result._rows == "slot":
+    if result.row_kind == "slot":
         assert graph is not None
         part = graph._topology.divided.parts[0]
         ends = {"source": part.sources[own][:count], "target": part.targets[own][:count]}
@@ -61,16 +61,16 @@ def rows(result: Result, graph: Graph | None, rank: int, size: int, none: bool =
     made = {name: names.column(value) for name, value in ends.items()}
     for name, value in values.items():
         part = _part(value, own)[:count]
-        made[name] = names.column(part) if name in result._vertices else part
+        made[name] = names.column(part) if name in result.id_columns else part
     return made
 
 
 def extent(result: Result, graph: Graph | None, rank: int, size: int) -> slice:
     """Return the range of a rank's rows: those that it owns, or an equal share."""
-    if result._rows == "slot":
+    if result.row_kind == "slot":
         assert graph is not None
         return slots_of(graph)
-    values = [getattr(result, name) for name in result._present()]
+    values = [getattr(result, name) for name in result.present_columns()]
     for value in values:
         if isinstance(value, FieldInParts):
             return slice(value.first, value.first + len(value.own))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier.display import html, tables
 from frontier.errors import FrontierError, GraphError
-from frontier.graph.labels import VertexNames
 from frontier.memory.arrays import to_host
+from frontier.results.columns import ResultColumns
 
 if TYPE_CHECKING:
     import pandas
@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     import pyarrow
     from matplotlib.axes import Axes
 
-    from frontier.graph.graph import Graph
     from frontier.graph.topology import Array
 
-__all__ = ["Result", "by_pairs"]
+__all__ = ["Result"]
 
 
-class Result:
+class Result(ResultColumns):
     """What a primitive returns: arrays by vertex or by edge, which also come in the names of the graph.
 
     Attributes of a result are arrays as they were computed, with ids; all methods here use names: labels if the graph
@@ -42,7 +41,7 @@ class Result:
         Those of them that hold vertices, -1 for none.
     rows : {"vertex", "slot", "pair", "other"}
         What an entry of a column belongs to. ``"pair"``: columns have a row for each vertex of the attribute
-        ``source``, and there an entry for each vertex. ``"other"``: the subclass overrides :meth:`_columns_of_table`.
+        ``source``, and there an entry for each vertex. ``"other"``: the subclass overrides :meth:`table_columns`.
     keeps_graph : bool
         Whether a result of vertices keeps the graph, as others do, because its methods need it.
 
@@ -53,49 +52,27 @@ class Result:
     (0.05, ['bob', 'cid'])
     """
 
-    _columns: ClassVar[tuple[str, ...]] = ()
-    _vertices: ClassVar[tuple[str, ...]] = ()
-    _rows: ClassVar[str] = "vertex"
-    _keeps_graph: ClassVar[bool] = False
-
-    # set when the primitive returns; a result that somebody has made by hand has neither
-    _names: VertexNames | None = None
-    _graph: Graph | None = None
-
-    def __init_subclass__(
-        cls,
-        *,
-        columns: tuple[str, ...] = (),
-        ids: tuple[str, ...] = (),
-        rows: str = "vertex",
-        keeps_graph: bool = False,
-        **more: Any,
-    ) -> None:
-        super().__init_subclass__(**more)
-        if columns or rows != "vertex":
-            cls._columns, cls._vertices, cls._rows, cls._keeps_graph = columns, ids, rows, keeps_graph
-
     # -- as a mapping ----------------------------------------------------------------------
 
     def __getitem__(self, vertex: Any) -> Any:
         """The value of a vertex in the first column; of an edge or a pair, ``result["ann", "bob"]``, if rows are."""
-        name = self._first()
-        at = self.names.find(vertex) if self._rows == "vertex" else self._place(vertex)
-        value = self._host(name)[at]
-        return self.names.of([int(value)])[0] if name in self._vertices else value.item()
+        name = self.first_column()
+        at = self.names.find(vertex) if self.row_kind == "vertex" else self._place(vertex)
+        value = self.host_array(name)[at]
+        return self.names.of([int(value)])[0] if name in self.id_columns else value.item()
 
     def __iter__(self) -> Iterator[Any]:
-        if self._rows == "vertex":
+        if self.row_kind == "vertex":
             return iter(self.names.column().tolist())
         return iter(self._keys(self.table()))
 
     def __len__(self) -> int:
-        if self._rows == "vertex":
+        if self.row_kind == "vertex":
             return len(self.names)
         return len(next(iter(self.table().values()), ()))
 
     def __contains__(self, vertex: Any) -> bool:
-        return vertex in self.names if self._rows == "vertex" else vertex in list(self)
+        return vertex in self.names if self.row_kind == "vertex" else vertex in list(self)
 
     def keys(self) -> list[Any]:
         """The names of all vertices, in the order of ids; of rows of another kind, what they belong to.
@@ -146,7 +123,7 @@ class Result:
         {'ann': 'ann', 'bob': 'ann'}
         """
         table = self.table()
-        keys, name = self._keys(table), self._first() if column is None else column
+        keys, name = self._keys(table), self.first_column() if column is None else column
         if name not in table:
             raise FrontierError(f"{type(self).__name__} has no column {name!r}, but {', '.join(table)}")
         return dict(zip(keys, table[name].tolist(), strict=True))
@@ -171,7 +148,7 @@ class Result:
         [('ann', 2)]
         """
         table = self.table()
-        name = self._first() if column is None else column
+        name = self.first_column() if column is None else column
         if name not in table or table[name].dtype.kind not in "iufb":
             raise FrontierError(f"{type(self).__name__} has no column of numbers {name!r}: it has {', '.join(table)}")
         best = _largest(table[name], count)
@@ -198,7 +175,7 @@ class Result:
         >>> fr.bfs(fr.from_edges(["ann"], ["bob"]), "ann").table()["level"]
         array([0, 1], dtype=int32)
         """
-        columns = self._columns_of_table(slice(None, count))
+        columns = self.table_columns(slice(None, count))
         return {name: self.names.column(values) if ids else values for name, (values, ids) in columns.items()}
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -273,7 +250,7 @@ class Result:
         """
         from frontier.charts import ENDS, GROUPS, distribution
 
-        columns = self._columns_of_table(slice(None))
+        columns = self.table_columns(slice(None))
         known = {name: values for name, (values, ids) in columns.items() if not ids or name in (*GROUPS, *ENDS)}
         return distribution(known, column, ax, type(self).__name__.removesuffix("Result"))
 
@@ -281,73 +258,19 @@ class Result:
         """The table for whatever understands Arrow's C interface, such as Polars, DuckDB and pandas."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    # -- for subclasses --------------------------------------------------------------------
-
-    @property
-    def names(self) -> VertexNames:
-        """The names of the vertices of the graph; the ids, if the result was not returned by a primitive."""
-        if self._names is None and self._rows == "vertex":
-            return VertexNames(None, len(getattr(self, self._first())))
-        if self._names is None:
-            raise GraphError(f"this {type(self).__name__} was not returned by a primitive: it does not know its graph")
-        return self._names
-
-    def _columns_of_table(self, rows: slice) -> dict[str, tuple[Array, bool]]:
-        """Some rows of all columns, and whether each holds ids of vertices."""
-        found = {name: (self._host(name)[rows], name in self._vertices) for name in self._present()}
-        if self._rows == "vertex":
-            return {"vertex": (np.arange(len(self.names))[rows], True), **found}
-        if self._rows == "pair":
-            return by_pairs(self._host("source"), {name: self._host(name) for name in self._present()}, rows)
-        g = self._known_graph()
-        return {"source": (to_host(g.sources)[rows], True), "target": (to_host(g.targets)[rows], True), **found}
-
-    def _present(self) -> list[str]:
-        """The columns that are not None."""
-        return [name for name in self._columns if getattr(self, name) is not None]
-
-    def _first(self) -> str:
-        """The column that the mapping shows."""
-        present = self._present()
-        if not present:
-            raise FrontierError(f"this {type(self).__name__} has no values by {self._rows}")
-        return present[0]
-
-    def _host(self, name: str) -> Array:
-        """An attribute in the host's memory; one that lies on a GPU is copied once."""
-        kept: dict[str, Array] = self.__dict__.setdefault("_copies", {})
-        if name not in kept:
-            kept[name] = to_host(getattr(self, name))
-        return kept[name]
-
-    def _where(self, name: str) -> list[Any]:
-        """The names of the vertices for which a column is true."""
-        return self.names.of(np.flatnonzero(self._host(name)))
-
-    def _groups(self, name: str) -> list[list[Any]]:
-        """The names of the vertices of each label, the largest group first; of equal ones, that of the least label."""
-        label = self._host(name)
-        order = np.argsort(label, kind="stable")
-        _, first = np.unique(label[order], return_index=True)
-        groups = [self.names.of(members) for members in np.split(order, first[1:])] if len(first) else []
-        return sorted(groups, key=len, reverse=True)
-
-    def _known_graph(self) -> Graph:
-        if self._graph is None:
-            raise GraphError(f"this {type(self).__name__} does not know its graph any more: it has been pickled")
-        return self._graph
+    # -- what rows belong to ---------------------------------------------------------------
 
     def _place(self, ends: Any) -> Any:
         """Where the value of an edge is, of several the first; or of a pair."""
         if not (isinstance(ends, tuple) and len(ends) == 2):
             raise GraphError(f"a pair of vertices is expected, not {ends!r}")
         source, target = map(self.names.find, ends)
-        if self._rows == "pair":
-            row = np.flatnonzero(self._host("source") == source)
+        if self.row_kind == "pair":
+            row = np.flatnonzero(self.host_array("source") == source)
             if not len(row):
                 raise GraphError(f"{ends[0]!r} is none of the sources")
             return int(row[0]), target
-        g = self._known_graph()
+        g = self.input_graph
         lo, hi = to_host(g.offsets[source : source + 2]).tolist()
         at = lo + int(np.searchsorted(to_host(g.targets[lo:hi]), target))
         if at == hi or int(to_host(g.targets[at])) != target:
@@ -356,18 +279,12 @@ class Result:
 
     def _keys(self, table: dict[str, Array]) -> list[Any]:
         """What the rows of a table belong to."""
-        if self._rows == "vertex":
+        if self.row_kind == "vertex":
             return list(table["vertex"].tolist())
         ends = [values.tolist() for values in list(table.values())[:2]]
         return list(zip(*ends, strict=True))
 
     # -- Python ----------------------------------------------------------------------------
-
-    def _belongs_to(self, graph: Graph) -> None:
-        """Take the names, and of edges the ends, from a graph."""
-        object.__setattr__(self, "_names", graph.names)
-        if self._keeps_graph or self._rows in ("slot", "other"):
-            object.__setattr__(self, "_graph", graph)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_graph", "_copies")}
@@ -395,16 +312,6 @@ class Result:
         if self._names is None:
             return html.text(repr(self))
         return html.table(self.table(html.SHOWN + 1), html.text(repr(self)))
-
-
-def by_pairs(
-    source: Array, columns: dict[str, Array], rows: slice, name: str = "source", ids: bool = True
-) -> dict[str, tuple[Array, bool]]:
-    """Columns of which each row has an entry for each vertex, one below the other, as :meth:`_columns_of_table`."""
-    shape = next(iter(columns.values())).shape
-    at = np.arange(shape[0] * shape[1])[rows]
-    found = {each: (values.ravel()[rows], False) for each, values in columns.items()}
-    return {name: (source[at // max(shape[1], 1)], ids), "vertex": (at % max(shape[1], 1), True), **found}
 
 
 def _same(a: Any, b: Any) -> bool:
