@@ -10,7 +10,8 @@ import pytest
 from compare import equal, host, ids, workers
 
 import frontier as fr
-from frontier.backends.run.hubs import hub_ids, hub_number
+from frontier.backends.run.hubs import hubs
+from frontier.lowering.inputs import Hubs
 from frontier.operators.advance.cuda import degree_classes, twc
 from frontier.program.execution import run
 
@@ -153,13 +154,13 @@ def test_gunrock_pulls_once(compiled):
 def shares(least: int) -> list[float]:
     """Hubs of each level over all hubs."""
     level = oracles.bfs_levels(RMAT, FIRST)
-    hubs = RMAT.out_degree > least
-    return [float((hubs & (level == k)).sum() / hubs.sum()) for k in range(level.max() + 1)]
+    high = RMAT.out_degree > least
+    return [float((high & (level == k)).sum() / high.sum()) for k in range(level.max() + 1)]
 
 
 @pytest.mark.parametrize("least", [None, 4])
 def test_hubs_turn_to_pull_for_good(compiled, least):
-    told = hub_number(RMAT, "hub_degree out") if least is None else least
+    told = hubs(RMAT, Hubs("degree", "out")) if least is None else least
     found = shares(told)
     top = max(found)
     at = found.index(top)
@@ -173,12 +174,12 @@ def test_hubs_of_a_graph(compiled):
     for g in (RMAT, G):
         there = compiled(g)
         for edges, degrees in (("out", g.out_degree), ("in", g.in_degree)):
-            least = hub_number(there, f"hub_degree {edges}")
-            assert (degrees > least).sum() == hub_number(there, f"hubs {edges}") <= g.num_vertices // 16
+            least = hubs(there, Hubs("degree", edges))
+            assert (degrees > least).sum() == hubs(there, Hubs("count", edges)) <= g.num_vertices // 16
             assert (degrees >= least).sum() > g.num_vertices // 16
-            assert hub_number(there, f"hubs {edges} 3") == (degrees > 3).sum()
+            assert hubs(there, Hubs("count", edges, 3)) == (degrees > 3).sum()
     nothing = compiled(fr.from_edges([], [], num_vertices=0))
-    assert hub_number(nothing, "hubs out") == 0
+    assert hubs(nothing, Hubs("count", "out")) == 0
 
 
 @pytest.mark.parametrize(
@@ -313,5 +314,5 @@ def test_the_hub_cache_only_changes_the_order(cuda, least):
 
 def test_ids_of_hubs(cuda):
     g = cuda(G)
-    assert (host(hub_ids(g, "hub_ids out 30")) == np.flatnonzero(G.out_degree > 30)).all()
-    assert (host(hub_ids(g, "hub_ids in")) == np.flatnonzero(G.in_degree > hub_number(G, "hub_degree in"))).all()
+    assert (host(hubs(g, Hubs("ids", "out", 30))) == np.flatnonzero(G.out_degree > 30)).all()
+    assert (host(hubs(g, Hubs("ids", "in"))) == np.flatnonzero(G.in_degree > hubs(G, Hubs("degree", "in")))).all()

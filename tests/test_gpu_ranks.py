@@ -350,7 +350,7 @@ if len(detection.every()) < 2:
     raise SystemExit
 whole = fr.rmat(13, 8, seed=5, weights=(1, 9))
 there = fr.rmat(13, 8, seed=5, weights=(1, 9), placement="ranks,cuda")
-carrier = carriers.nccl(world(), world().local)
+carrier = device_arrays.nccl(world(), world().local)
 """
 
 

@@ -14,7 +14,7 @@ import copy, operator, os, pickle, sys
 import numpy as np, frontier as fr
 from frontier.distributed.ranks import field_storage
 from mpi4py import MPI
-values.LEAST = 0                    # short fields begin with own elements alone, too
+field_storage.LEAST = 0                    # short fields begin with own elements alone, too
 rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
 whole = fr.rmat(9, 8, seed=5, weights=(1, 9))
 rows = f"ranks,{size}x1"            # where ranks are told least during a run

@@ -15,6 +15,7 @@ from strategies import frontiers, graphs
 
 import frontier as fr
 from frontier.backends.run.field_copies import words_of
+from frontier.lowering.inputs import FieldCopies
 
 counts = st.sampled_from(WORKERS)
 
@@ -283,7 +284,7 @@ def test_what_a_failed_run_has_left_in_copies_does_no_harm(count):
 def test_copies_are_limited():
     """They are not made where there would be many more entries than edges, as on graphs of many vertices."""
     g = fr.rmat(6, 6, seed=3)
-    assert words_of("copies vertex 8", g, 3) == 2 * g.num_vertices
-    assert words_of("copies edge 4", g, 2) == (g.num_slots + 1) // 2
-    assert words_of("copies vertex 8", g, 1) == 0
-    assert words_of("copies edge 4", g, 6) == 0
+    assert words_of(FieldCopies("vertex", 8), g, 3) == 2 * g.num_vertices
+    assert words_of(FieldCopies("edge", 4), g, 2) == (g.num_slots + 1) // 2
+    assert words_of(FieldCopies("vertex", 8), g, 1) == 0
+    assert words_of(FieldCopies("edge", 4), g, 6) == 0

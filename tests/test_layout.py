@@ -269,7 +269,9 @@ def test_readme_commands(project: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("folder", [
-    "native", "functors", "graph", "program", "lowering", "memory", "backends", "backends/cuda", "graph500",
+    "native", "functors", "graph", "program", "lowering", "memory", "backends", "backends/cuda", "graph500", "system",
+    "compile", "compile/functors", "compile/fields", "backends/run", "backends/cuda/compile", "backends/cuda/device",
+    "backends/cuda/simulator", "distributed/transport", "distributed/ranks", "distributed/devices",
 ])  # fmt: skip
 def test_a_folder_says_what_is_in_it(folder: str) -> None:
     """The docstring of a folder names each of its modules."""

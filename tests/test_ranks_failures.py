@@ -53,7 +53,7 @@ def waits_problem(parts=3):
 
 def test_a_part_that_hangs_does_not_keep_the_others(monkeypatch):
     released = threading.Event()
-    blocks = Member.blocks
+    blocks = Member.alltoall_blocks
 
     def hang(self, given, length):
         if self.rank == 2 and given[0] == 3:  # the number of the round
@@ -83,7 +83,7 @@ def test_patience_is_a_number_of_seconds(text, monkeypatch):
 
 @pytest.mark.parametrize("kind", [Hops, Idle], ids=["steps with exchanges", "none"])
 def test_ctrl_c_stops_all_parts_at_the_same_boundary(kind, monkeypatch):
-    blocks, seen = Member.blocks, []
+    blocks, seen = Member.alltoall_blocks, []
 
     def press(self, given, length):
         seen.append(self.rank)
@@ -171,7 +171,7 @@ def scarce():
     from frontier.distributed.ranks import divided_step
     def fails(*_):
         raise MemoryError("no more")
-    dividing.values_of = fails
+    divided_step.values_of = fails
 p = fr.Problem(g, seen=fr.vertex("int64", 0))
 p.seen[60] = 9
 pathlib.Path(f"pid{rank}").write_text(str(os.getpid()))
@@ -288,7 +288,7 @@ def test_a_rank_that_is_left_alone_ends(known, tmp_path):
         from mpi4py import MPI
         rank = MPI.COMM_WORLD.rank
         if not {known}:
-            watch.proxy = lambda process: None
+            timeouts.proxy = lambda process: None
         fr.bfs(fr.path(5).to("ranks"), 0)
         pathlib.Path(f"pid{{rank}}.made").write_text(f"{{os.getpid()}} {{os.getppid()}}")
         os.rename(f"pid{{rank}}.made", f"pid{{rank}}")

@@ -84,7 +84,7 @@ ALL = """
     from frontier import registry
     from frontier.distributed.ranks import field_storage
 
-    values.LEAST = 0
+    field_storage.LEAST = 0
     warnings.simplefilter("ignore")
     calls = {
         "bfs": lambda g: fr.bfs(g, 0), "bfs_many": lambda g: fr.bfs_many(g, [0, 3]), "bc": fr.betweenness,

@@ -7,10 +7,15 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from frontier.system.environment import one_of
+
 __all__ = [
-    "CAPABILITY", "LEAST_CAPABILITY", "NVJITLINK", "NVVM",
-    "Driver", "Gpu", "find", "last_line", "missing", "too_new", "too_old",
+    "CAPABILITY", "COMPILERS", "LEAST_CAPABILITY", "NVJITLINK", "NVVM",
+    "Driver", "Gpu", "compiler", "find", "last_line", "missing", "too_new", "too_old",
 ]  # fmt: skip
+
+#: What makes kernels; see :mod:`frontier.backends.cuda.compile`.
+COMPILERS = ("numba-cuda", "llvm")
 
 #: What kernels need: cooperative launches, and atomics on 64 bits.
 LEAST_CUDA, LEAST_CAPABILITY = (12, 0), (7, 0)
@@ -100,13 +105,18 @@ def missing() -> str:
             f"CuPy is built for CUDA {built}, and the NVIDIA driver runs CUDA {runs}: "
             f"pip uninstall cupy-cuda{built}x, then {install}"
         )
-    if find_spec("numba_cuda") is None:
+    if compiler() == COMPILERS[0] and find_spec("numba_cuda") is None:
         return f"numba-cuda is not installed: {install}"
     try:
         cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         return f"CuPy does not reach the GPU ({last_line(error)})"
     return ""
+
+
+def compiler() -> str:
+    """Which compiler makes kernels in this process: numba-cuda, or the LLVM that comes with numba."""
+    return one_of("FRONTIER_GPU_COMPILER", COMPILERS)
 
 
 def too_old(gpu: Gpu) -> str:

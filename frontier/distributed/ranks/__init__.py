@@ -2,15 +2,15 @@
 
 A run: ``execution`` walks through a program, ``agreement`` is what all must begin with, ``plans`` what is known of its
 steps. ``divided_step`` runs a step on one part: ``write_set`` says which fields it writes and how changes merge,
-``access`` at whose elements, ``merge`` finds changes and merges them, ``rounds`` is what parts say after each step.
+``access`` at whose elements, ``merge`` finds changes and merges them.
 ``pulls``, ``scans`` and ``partial_reductions`` are steps that need more. ``local_frontier`` is a part's share of a
 frontier, ``mirrors`` are elements that only their owners know, ``readers`` says which parts read what, and
 ``selective_mirrors`` tells these alone. ``group`` runs several parts in one process.
 
 Memory: ``local_backend`` finds the backend and the device that run a part, ``step_problem`` holds its problem there,
-with ``graph_copies``. Programs see ``fields`` and ``edge_fields`` as arrays in parts, and ``visible_fields`` knows
-which of them ranks have as a whole; ``field_storage`` says where values lie, and ``deferred_fields`` are those that
-kernels have left on GPUs.
+with ``graph_copies``; ``local_problem`` is that of a graph in parts. Programs see ``fields`` and ``edge_fields`` as
+arrays in parts, and ``visible_fields`` knows which of them ranks have as a whole; ``field_storage`` says where values
+lie, and ``deferred_fields`` are those that kernels have left on GPUs, which may reach each other's ``mapped_memory``.
 
 Graphs in parts (``graphs``): ``building`` brings edges to the ``local_rows`` of a rank by ``row_filling`` and, if they
 are many, ``row_kernels``; ``degree_counts``, ``in_edges`` and ``symmetry`` are derived from them. ``remote_reads`` says

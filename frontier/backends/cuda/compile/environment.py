@@ -43,7 +43,8 @@ def environment() -> str:
     numpy = np.__version__.split(".")[:2]
     driver = nvidia.find().cuda
     return " ".join(map(str, (
-        frontier.__version__, sys.version_info[:2], numpy, versions, driver, _toolkits(), made.hexdigest()
+        frontier.__version__, nvidia.compiler(), sys.version_info[:2], numpy, versions, driver, _toolkits(),
+        made.hexdigest()
     )))  # fmt: skip
 
 

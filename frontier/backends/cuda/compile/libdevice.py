@@ -22,7 +22,7 @@ _SAME = (
 NAMES = {name + letter: f"__nv_{name}{letter}" for name in _SAME.split() for letter in ("", "f")}
 NAMES |= {
     f"llvm.{name}.f{bits}": f"__nv_{name}{'f' * (bits == 32)}"
-    for name in "cos exp exp2 log log10 log2 pow sin tan".split()
+    for name in ["cos", "exp", "exp2", "log", "log10", "log2", "pow", "sin", "tan"]
     for bits in (32, 64)
 }
 NAMES |= {f"numba_{name}": wanted for name, wanted in NAMES.items() if "." not in name}  # where C's differ by system

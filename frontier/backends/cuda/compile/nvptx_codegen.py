@@ -84,7 +84,7 @@ class _Library(CodeLibrary):
         raise NotImplementedError
 
     def all(self) -> list[Any]:
-        """This library and all that it needs, each once."""
+        """Return it and all that it needs, each once."""
         found: dict[_Library, None] = {}
         waiting = [self]
         while waiting:

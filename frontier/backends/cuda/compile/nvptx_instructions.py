@@ -30,6 +30,8 @@ def _call(builder: Any, name: str, result: Any, *args: Any) -> Any:
 
 @intrinsic
 def syncthreads(typingctx: Any) -> Any:
+    """All threads of the block meet."""
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         _call(builder, "llvm.nvvm.barrier.cta.sync.aligned.all", _VOID, ir.Constant(_I32, 0))
         return context.get_dummy_value()
@@ -39,6 +41,8 @@ def syncthreads(typingctx: Any) -> Any:
 
 @intrinsic
 def syncthreads_or(typingctx: Any, flag: Any) -> Any:
+    """All threads of the block meet; not 0 if the flag of any is not."""
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _call(builder, "llvm.nvvm.barrier0.or", _I32, args[0])
 
@@ -47,6 +51,8 @@ def syncthreads_or(typingctx: Any, flag: Any) -> Any:
 
 @intrinsic
 def syncwarp(typingctx: Any) -> Any:
+    """The lanes of a warp meet."""
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         _call(builder, "llvm.nvvm.bar.warp.sync", _VOID, _EVERY_LANE)
         return context.get_dummy_value()
@@ -72,6 +78,7 @@ any_sync = _vote("any", _I1, types.boolean)
 
 @intrinsic
 def match_any_sync(typingctx: Any, mask: Any, value: Any) -> Any:
+    """Bit i: whether lane i has the same value."""
     bits = 64 if value.bitwidth == 64 else 32
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -115,6 +122,8 @@ shfl_sync, shfl_up_sync, shfl_down_sync = _shuffle("idx", 31), _shuffle("up", 0)
 
 @intrinsic
 def popc(typingctx: Any, word: Any) -> Any:
+    """Number of one bits."""
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
@@ -123,6 +132,8 @@ def popc(typingctx: Any, word: Any) -> Any:
 
 @intrinsic
 def ffs(typingctx: Any, word: Any) -> Any:
+    """Index of the lowest one bit, from 1; 0 if there is none."""
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         zero, one = ir.Constant(args[0].type, 0), ir.Constant(args[0].type, 1)
         after = builder.add(builder.cttz(args[0], _I1(0)), one)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.core import base, callconv, datamodel, errors, imputils, target_extension, types, typing
 from numba.core import ir as numba_ir
@@ -26,7 +26,10 @@ from frontier.backends.cuda.compile.nvptx_codegen import NvptxCodegen
 from frontier.compile.functors.promotion import promoting
 from frontier.compile.functors.wrapping import wrapping
 
-__all__ = ["TARGET", "calling_convention", "context", "intrinsic", "jit", "lower_builtin", "models", "overload", "register_model"]
+__all__ = [
+    "TARGET", "calling_convention", "context", "functor", "intrinsic", "jit", "lower_builtin", "models", "overload",
+    "register_model",
+]  # fmt: skip
 
 TARGET = "frontier_nvptx"
 
@@ -116,7 +119,10 @@ class _Compiled:
         self.__name__ = name
 
 
-class _Options(include_default_options("nopython", "forceinline", "error_model", "boundscheck"), TargetOptions):
+_DEFAULTS = include_default_options("nopython", "forceinline", "error_model", "boundscheck")
+
+
+class _Options(_DEFAULTS, TargetOptions):
     """Options of functions."""
 
     def finalize(self, flags: Any, options: dict[str, Any]) -> None:
@@ -150,7 +156,7 @@ _Wrapping = _pass(wrapping(NativeLowering, Lower))
 class _Compiler(CompilerBase):
     """numba's passes for nopython mode."""
 
-    instead: dict[type, type] = {}
+    instead: ClassVar[dict[type, type]] = {}
 
     def define_pipelines(self) -> list[Any]:
         made = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -163,7 +169,7 @@ class _Compiler(CompilerBase):
 class _FunctorCompiler(_Compiler):
     """With NumPy's arithmetic."""
 
-    instead = {NativeLowering: _Wrapping, NopythonTypeInference: _Promotion}
+    instead: ClassVar[dict[type, type]] = {NativeLowering: _Wrapping, NopythonTypeInference: _Promotion}
 
 
 class _Dispatcher(Dispatcher):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from frontier.compile.translation.texts import gives
+from frontier.memory.nvidia import compiler
 
 __all__ = ["functor", "kernel", "reason"]
 
@@ -65,6 +66,4 @@ def reason(error: Exception) -> str:
 
 
 def _compiler() -> Any:
-    from frontier.backends.cuda.compile.target import COMPILER
-
-    return importlib.import_module(f"frontier.backends.cuda.compile.by_{COMPILER.replace('-', '_')}")
+    return importlib.import_module(f"frontier.backends.cuda.compile.by_{compiler().replace('-', '_')}")

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from frontier.system.environment import one_of
+from frontier.memory.nvidia import compiler
 
-COMPILERS = ("numba-cuda", "llvm")
-COMPILER = one_of("FRONTIER_GPU_COMPILER", COMPILERS)
-
-if COMPILER == "llvm":
+if compiler() == "llvm":
     from frontier.backends.cuda.compile import nvptx_instructions as instructions
     from frontier.backends.cuda.compile.nvptx_target import (
         calling_convention,

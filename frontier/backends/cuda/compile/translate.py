@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from types import FunctionType
 from typing import Any
 
 from numba import types
 
 from frontier.backends.cuda.compile import atomics
-from frontier.backends.cuda.compile.target import instructions
 from frontier.compile.translation.texts import OWN, Written
 from frontier.compile.translation.translator import Translator
 
@@ -23,19 +23,23 @@ class KernelTranslator(Translator):
     narrow_ranges = True
 
     def decorate(self, made: Any, written: Written) -> None:
+        """Let device functions be inlined."""
         if written.types is None:
             made.attributes.add("alwaysinline")
 
     def is_plain(self, function: FunctionType) -> bool:
+        """Whether a function is to be translated: also one of a module of phases."""
         module = function.__module__ or ""  # those of phases stand in rooms of operators, or of devices
         return not module.startswith(OWN) or module.endswith("phases")
 
     def kind_of(self, function: Any) -> Any:
+        """The compiler's type of a function."""
         if isinstance(function, type):  # how numba-cuda names some instructions
-            return self.typing.resolve_getattr(types.Module(instructions), function.__name__)
+            return self.typing.resolve_getattr(types.Module(importlib.import_module("numba.cuda")), function.__name__)
         return super().kind_of(function)
 
     def wraps(self, function: Any) -> bool:
+        """Whether integers of a function wrap around."""
         return str(function.__module__) == "frontier.operators.shared.reductions"
 
 
