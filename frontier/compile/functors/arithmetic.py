@@ -78,9 +78,12 @@ CALLS: dict[Any, Callable[..., Any]] = {
 }
 
 
-def register(overload: Callable[..., Any]) -> None:
-    """Tell numba what the functions are; ``overload(function)`` decorates an implementation for the target."""
-    _shifts(overload)
+def register(overload: Callable[..., Any], shifts: tuple[Any, Any] | None = None) -> None:
+    """Tell numba what the functions are; ``overload(function)`` decorates an implementation for the target.
+
+    ``shifts`` are instructions of the target that shift to the left and to the right as :func:`_shifts` does.
+    """
+    _shifts(overload, shifts)
     _divisions(overload)
     _powers(overload)
     _conversions(overload)
@@ -105,8 +108,13 @@ def register(overload: Callable[..., Any]) -> None:
     overload(greatest)(more)
 
 
-def _shifts(overload: Callable[..., Any]) -> None:
+def _shifts(overload: Callable[..., Any], own: tuple[Any, Any] | None) -> None:
     """By as many bits as there are, or more, or by less than none: nothing of the number is left."""
+    if own is not None:
+        to_left, to_right = own
+        overload(shifted_left)(lambda a, n: lambda a, n: to_left(a, n))
+        overload(shifted_right)(lambda a, n: lambda a, n: to_right(a, n))
+        return
 
     def left(a, n):
         bits, zero = a.bitwidth, getattr(np, str(a))(0)

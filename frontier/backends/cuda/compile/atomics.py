@@ -17,6 +17,7 @@ from frontier.backends.cuda.compile.target import (
     models,
     overload,
     register_model,
+    shifts,
 )
 from frontier.compile.fields import (
     flags,
@@ -52,7 +53,7 @@ arrays.load_packed = packed.register(intrinsic, overload)
 arrays.load_sparse = sparse.register(intrinsic, overload)
 
 rows.register(intrinsic, overload)
-arithmetic.register(overload)
+arithmetic.register(overload, shifts)
 
 
 def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
+from frontier.backends.cuda.compile import target
 from frontier.backends.cuda.compile.target import instructions, intrinsic, models, register_model
 from frontier.compile.elements import Flags, Half, Locked, Narrow, Packed, Rows, Sparse, pointer_type
 from frontier.compile.fields import packed, pairs, sparse
@@ -113,7 +114,7 @@ def _pointer_to(made: Any) -> Any:
         """The memory at an address, as an array of one type without a length."""
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+            return target.pointer(builder, args[0], context.get_value_type(signature.return_type))
 
         return made(types.int64), generate
 
@@ -254,7 +255,7 @@ def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, va
     number = pointer.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pair = builder.cmpxchg(_element(builder, args, pointer), args[2], args[3], "monotonic", "monotonic")
+        pair = builder.cmpxchg(_element(builder, args, pointer), args[2], args[3], target.ORDER, "monotonic")
         return builder.extract_value(pair, 0)
 
     return number(pointer, types.intp, number, number), generate
@@ -358,7 +359,7 @@ def _replace(builder: Any, least: bool, signed: bool, word: Any, key: Any, new: 
     old = builder.atomic_rmw(order, word, offered, "monotonic")
     compare = builder.icmp_signed if signed else builder.icmp_unsigned
     with builder.if_then(compare("<" if least else ">", offered, old)):
-        builder.cmpxchg(word, offered, new, "monotonic", "monotonic")
+        builder.cmpxchg(word, offered, new, target.ORDER, "monotonic")
     return old
 
 

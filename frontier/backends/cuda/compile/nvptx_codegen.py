@@ -63,6 +63,7 @@ class _Library(CodeLibrary):
         self.others: dict[_Library, None] = {}
 
     def add_ir_module(self, ir_module: Any) -> None:
+        _call_for_remainders(ir_module)
         self.modules.append(ir_module)
 
     def add_linking_library(self, library: Any) -> None:
@@ -93,6 +94,17 @@ class _Library(CodeLibrary):
                 found[library] = None
                 waiting += library.others
         return list(found)
+
+
+def _call_for_remainders(module: Any) -> None:
+    """Call libdevice for remainders of floats: LLVM's own are wrong where the quotient is large."""
+    for block in (block for function in module.functions for block in function.blocks):
+        for each in [one for one in block.instructions if one.opname == "frem"]:
+            name = "__nv_fmod" if isinstance(each.type, ir.DoubleType) else "__nv_fmodf"
+            found = module.globals.get(name)
+            if found is None:
+                found = ir.Function(module, ir.FunctionType(each.type, [each.type] * 2), name)
+            block.replace(each, ir.CallInstr(block, found, each.operands))
 
 
 def ptx(library: Any, name: str, capability: tuple[int, int]) -> str:

@@ -13,7 +13,7 @@ from numba import types
 from frontier.backends.cuda.compile.nvptx_target import intrinsic
 
 __all__ = [
-    "any_sync", "ballot_sync", "ffs", "match_any_sync", "popc", "shfl_down_sync", "shfl_sync", "shfl_up_sync",
+    "any_sync", "ballot_sync", "ffs", "match_any_sync", "popc", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shifts",
     "syncthreads", "syncthreads_or", "syncwarp",
 ]  # fmt: skip
 
@@ -140,3 +140,34 @@ def ffs(typingctx: Any, word: Any) -> Any:
         return builder.select(builder.icmp_unsigned("==", args[0], zero), zero, after)
 
     return word(word), generate
+
+
+def _shift(direction: str) -> Any:
+    @intrinsic
+    def shift(typingctx: Any, a: Any, n: Any) -> Any:
+        """As PTX does: nothing is left of a number that is shifted by as many bits as it has, or more.
+
+        LLVM 22 writes a choice between a shift and 0 as such a shift by the lower half of ``n`` alone, which is another
+        number if ``n`` has 64 bits.
+        """
+        bits = max(a.bitwidth, 32)
+        word, letter = ir.IntType(bits), "l" if bits == 64 else "r"
+        kind = f"shl.b{bits}" if direction == "left" else f"shr.{'s' if a.signed else 'u'}{bits}"
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            extended = builder.sext if n.signed else builder.zext
+            amount = extended(args[1], _I64)
+            few = builder.icmp_unsigned("<", amount, _I64(255))
+            amount = builder.trunc(builder.select(few, amount, _I64(255)), _I32)
+            whole = (builder.sext if a.signed else builder.zext)(args[0], word)
+            form = ir.FunctionType(word, [word, _I32])
+            made = builder.asm(form, f"{kind} $0, $1, $2;", f"={letter},{letter},r", [whole, amount], False)
+            return builder.trunc(made, args[0].type)
+
+        return a(a, n), generate
+
+    return shift
+
+
+#: What shifts to the left, and to the right.
+shifts = _shift("left"), _shift("right")

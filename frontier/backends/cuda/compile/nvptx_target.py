@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
+from llvmlite import ir
 from numba.core import base, callconv, datamodel, errors, imputils, target_extension, types, typing
 from numba.core import ir as numba_ir
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -27,8 +28,8 @@ from frontier.compile.functors.promotion import promoting
 from frontier.compile.functors.wrapping import wrapping
 
 __all__ = [
-    "TARGET", "calling_convention", "context", "functor", "intrinsic", "jit", "lower_builtin", "models", "overload",
-    "register_model",
+    "ORDER", "TARGET", "calling_convention", "context", "functor", "intrinsic", "jit", "lower_builtin", "models",
+    "overload", "pointer", "register_model",
 ]  # fmt: skip
 
 TARGET = "frontier_nvptx"
@@ -197,6 +198,16 @@ target_extension.jit_registry[_Nvptx] = jit
 def functor(function: Any) -> Any:
     """A functor, with NumPy's arithmetic."""
     return jit(function, pipeline_class=_FunctorCompiler, forceinline=True)
+
+
+#: The order of exchanges: none beyond the word itself, among the threads of one GPU.
+ORDER = 'syncscope("device") monotonic'
+
+
+def pointer(builder: Any, address: Any, kind: Any) -> Any:
+    """A pointer of an address, of which LLVM knows that it lies in no block's shared memory."""
+    typed = builder.inttoptr(address, ir.PointerType(kind.pointee, 1))
+    return builder.addrspacecast(typed, kind)
 
 
 def calling_convention(context: Any) -> Any:

@@ -12,13 +12,16 @@ from frontier.memory.nvidia import compiler
 
 if compiler() == "llvm":
     from frontier.backends.cuda.compile import nvptx_instructions as instructions
+    from frontier.backends.cuda.compile.nvptx_instructions import shifts
     from frontier.backends.cuda.compile.nvptx_target import (
+        ORDER,
         calling_convention,
         intrinsic,
         jit,
         lower_builtin,
         models,
         overload,
+        pointer,
         register_model,
     )
 else:
@@ -28,7 +31,14 @@ else:
 
     import frontier.backends.cuda.compile.numba_compat
 
-    jit = instructions.jit(device=True)
+    jit, shifts = instructions.jit(device=True), None
+
+    #: The order of exchanges: none beyond the word itself.
+    ORDER = "monotonic"
+
+    def pointer(builder: Any, address: Any, kind: Any) -> Any:
+        """A pointer of an address."""
+        return builder.inttoptr(address, kind)
 
     def calling_convention(context: Any) -> Any:
         """How the function returns that is being compiled."""
