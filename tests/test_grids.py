@@ -279,11 +279,11 @@ def test_sixteen_parts_send_less_in_a_grid_than_in_a_row():
 
 def test_parts_talk_to_those_of_their_row_and_column(monkeypatch):
     spoke = set()
-    deal = Rounds.deal
+    alltoall = Rounds.alltoall
 
     def noted(self, note, messages):
         spoke.update((self.comm.rank, rank) for rank, message in enumerate(messages) if message)
-        return deal(self, note, messages)
+        return alltoall(self, note, messages)
 
     monkeypatch.setattr(Rounds, "alltoall", noted)
     g = fr.rmat(9, 8, seed=5)

@@ -406,7 +406,7 @@ def test_a_rank_that_cannot_map_memory(monkeypatch):
         made = object.__new__(mapped_memory.Mapped)
         made._comm, made._index, made._given, made._known = member, member.rank, set(), {}
         made._exports = SimpleNamespace(place=lambda at: (0, at), sizes=lambda: {0: 512}, descriptor=lambda number: 3)
-        made._descriptors = SimpleNamespace(shared=lambda given, counts: [[3]] * len(counts))
+        made._descriptors = SimpleNamespace(allgather_bytes=lambda given, counts: [[3]] * len(counts))
         try:
             made.places([8])
         except GraphError as error:

@@ -236,7 +236,8 @@ def test_what_is_refused(backend, step, message):
     [
         ({"distance": fr.vertex("float32", combine="min"), "parent": fr.vertex("int8", with_="distance")},
          "int8 has neither 32 nor 64 bits"),
-        ({"distance": fr.vertex("float32"), "parent": fr.vertex("int32", with_="distance")}, "no combine='min'"),
+        ({"distance": fr.vertex("float32"), "parent": fr.vertex("int32", with_="distance")},
+         "without combine='min'"),
         ({"distance": fr.vertex("float32", combine="min"), "parent": fr.edge("int32", with_="distance")},
          "different kinds"),
     ],

@@ -314,4 +314,4 @@ def test_members_that_leave_let_the_others_go():
     first, second = Threads(2).members
     second.leave()
     with pytest.raises(fr.FrontierError, match="another part of the run has ended"):
-        first.gather(1)
+        first.allgather(1)

@@ -41,7 +41,7 @@ class Part:
 
     Attributes
     ----------
-    name : hashable
+    key : hashable
     values : ndarray
         The whole array, in a file or in memory.
     first, stop : int
@@ -52,7 +52,7 @@ class Part:
         What its elements are ids of: all must be below. Only looked at while checksums have not been compared.
     """
 
-    name: Hashable
+    key: Hashable
     values: NDArray[Any]
     first: int
     stop: int
@@ -93,11 +93,11 @@ class Ring:
             size = part.values.itemsize
             begin = part.first // ALIGNED * ALIGNED * size
             needed = max(part.stop * size - begin, 1)
-            if part.name not in held or held[part.name][0].nbytes < needed:
-                held.pop(part.name, None)
-                held[part.name] = self._make(needed)
-            buffer, address = held[part.name]
-            addresses[part.name] = address - begin
+            if part.key not in held or held[part.key][0].nbytes < needed:
+                held.pop(part.key, None)
+                held[part.key] = self._make(needed)
+            buffer, address = held[part.key]
+            addresses[part.key] = address - begin
             ranges = part.ranges()
             self.read += int((ranges[:, 1] - ranges[:, 0]).sum())
             below = part.below if part.pages is not None and _is_unsure(part.values) else None
