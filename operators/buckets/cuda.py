@@ -16,7 +16,7 @@ from frontier.operators.shared.phases import calling, frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import append_chunk, append_pile, chunk, element_at, marked
-    from frontier.backends.cuda.device.steps import BUCKETS
+    from frontier.backends.cuda.device.runtime import BUCKETS
     from frontier.backends.cuda.program import CudaProgram
     from frontier.compile.argument_tuples import Several
     from frontier.lowering.frontier_state import FrontierState

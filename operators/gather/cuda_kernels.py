@@ -14,6 +14,7 @@ import numpy as np
 from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
 from frontier.compile.keys import LAST
 from frontier.lowering.kernels import Callee
+from frontier.operators.gather.cuda_lanes import block_least, lanes_least, warp_least
 from frontier.operators.shared.cuda import among_lanes, in_block, in_warp
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.device.names import I, float64_shared, int32_shared, int64_shared, tracing
     from frontier.backends.cuda.device.reductions import add_up
-    from frontier.backends.cuda.device.steps import block_least, lanes_least, warp_least
 
 __all__ = ["BLOCK", "by_blocks", "by_lanes", "by_lists", "storing", "walking"]
 

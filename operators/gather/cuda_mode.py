@@ -23,6 +23,7 @@ from frontier.compile.keys import LAST, integer
 from frontier.functors.numbers import hash as mixed
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_kernels import BLOCK, MANY, PIECE
+from frontier.operators.gather.cuda_lanes import block_least, lanes_least, nearer_of, next_lane
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.device.names import I, int32_shared, int64_shared, tracing
     from frontier.backends.cuda.device.reductions import add_up
-    from frontier.backends.cuda.device.steps import block_least, lanes_least, nearer_of, next_lane
 
 __all__ = ["by_blocks", "by_warps", "tallying", "voting"]
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.lowering.kernels import Callee
+from frontier.operators.gather.cuda_lanes import next_lane
 from frontier.operators.shared.cuda import among_lanes, halves, two
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.machine import ballot, shuffle, sync_warp
     from frontier.backends.cuda.device.names import I
-    from frontier.backends.cuda.device.steps import next_lane
 
 __all__ = ["pairing"]
 

@@ -26,12 +26,13 @@ from frontier.operators.shared.cuda import collecting, keeping, reduce_by
 from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.compile.runtime_words import WARPS
+    from frontier.backends.cuda.compile.runtime_words import CURSOR, WARPS
     from frontier.backends.cuda.device.appends import element_at
     from frontier.backends.cuda.device.machine import (
         ballot,
         block_index,
         block_size,
+        fetch_add,
         find_first,
         num_blocks,
         shuffle,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.device.names import I, uint32_shared
     from frontier.backends.cuda.device.reductions import inclusive_scan
-    from frontier.backends.cuda.device.steps import next_elements, owner
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.intersect import Intersect
@@ -50,6 +50,24 @@ __all__ = ["lower"]
 
 #: Length of the shorter list beyond which a block processes it; low-degree variants have no longer lists.
 LONG = 1024
+
+
+def next_elements(C, slot, W):
+    """The position of the next 32 elements that no warp has taken; the first W are assigned. All lanes call it."""
+    taken = np.int64(0)
+    if np.int32(thread_index() & np.int32(31)) == np.int32(0):
+        taken = fetch_add(C, slot + CURSOR, np.int64(32))
+    return np.int64(W) + np.int64(shuffle(taken, 0))
+
+
+def owner(begun, at):
+    """The last lane whose items begin at or before position ``at``; lanes ask for different ones. All lanes call it."""
+    found = np.int32(0)
+    for d in (16, 8, 4, 2, 1):
+        probe = np.int32(found + np.int32(d))
+        if np.int32(shuffle(begun, probe)) <= at:
+            found = probe
+    return found
 
 
 def intersecting(

@@ -18,6 +18,7 @@ from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
 from frontier.lowering.kernels import Callee
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, pointer
+from frontier.operators.scan.cuda_sums import keep_sum, running_sum, sum_before, warp_share, word_at
 from frontier.operators.shared.cuda import combined
 from frontier.operators.shared.phases import calling, reduction
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.device.machine import ballot, find_first, shuffle, shuffle_up
     from frontier.backends.cuda.device.names import float64_shared, int64_shared
     from frontier.backends.cuda.device.reductions import keep_float, keep_int
-    from frontier.backends.cuda.device.steps import keep_sum, running_sum, sum_before, warp_share, word_at
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.scan import Scan

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         partials,
         warp_reduce,
     )
-    from frontier.backends.cuda.device.steps import folded
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.builder import Functor
     from frontier.operators.shared.reductions import Reduction
@@ -49,6 +48,16 @@ __all__ = [
 ]  # fmt: skip
 
 _NUMBERS = {"": 0, "SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
+
+
+def folded(op, first, second):
+    """One step of two reductions by a warp: its lower half goes on with the first, its upper half with the second.
+
+    All lanes call it.
+    """
+    lane = np.int32(thread_index() & np.int32(31))
+    upper = lane >= np.int32(16)
+    return combine(op, second if upper else first, shuffle(first if upper else second, np.int32(lane ^ np.int32(16))))
 
 
 def operation(made: Reduction) -> int:

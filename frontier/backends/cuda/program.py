@@ -43,7 +43,6 @@ from frontier.backends.cuda.device.runtime import *
 from frontier.backends.cuda.device.reductions import *
 from frontier.backends.cuda.device.appends import *
 from frontier.backends.cuda.device.queues import *
-from frontier.backends.cuda.device.steps import *
 from frontier.backends.cuda.device.collectives import *
 
 """ + "\n".join(

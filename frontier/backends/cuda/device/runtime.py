@@ -75,6 +75,9 @@ from frontier.compile.codes import (  # noqa: F401 - the text of loop functions 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int32_shared, int64_shared, float64_shared = SHARED["int32"], SHARED["int64"], SHARED["float64"]
 
+#: From this word of a slot, and of K, on are the counts of up to eight piles.
+BUCKETS = 8
+
 #: Another name of a word of a slot, and of K.
 HELD = PILE_COUNT
 
@@ -246,3 +249,12 @@ def trace_row(R, steps, rows, step, number, direction, before, after, edges, bro
     R[at + 6] = took
     R[at + 7] = brought
     return now
+
+
+@device
+def read_buckets(C, slot):
+    """After a phase, copy the counters of its piles to K. All threads call it."""
+    t = thread_index()
+    if t >= i32(BUCKETS) and t < i32(SLOT):
+        int64_shared(0)[t] = load_relaxed(C, slot + t)
+    sync()
