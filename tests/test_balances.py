@@ -185,6 +185,27 @@ def test_what_is_refused(compiled):
         fr.bfs(compiled(fr.karate()), 0, schedule=fr.Schedule(balance="only_elsewhere"))
 
 
+def misspelled(visit, end):
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
+        first = next_peace(C, slot, W, 1)  # noqa: F821
+        end(C, slot, out, first, first)
+
+    return phase
+
+
+def by_a_misspelled_kernel(step, b, source, target, next_scan):
+    edge = cpu.Edge.of(step, b, target, next_scan)
+    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    made = b.kernel("misspelled", misspelled, given, visit=edge.visit, end=edge.end)
+    cpu.finish(step, b, made, target, next_scan, edge.scanned, source.count, PUSH_THREAD)
+
+
+def test_a_name_that_the_runtime_does_not_have():
+    fr.register_balance("outside_misspelled", "cpu", by_a_misspelled_kernel)
+    with pytest.raises(fr.FunctorError, match="a kernel uses 'next_peace', which the runtime of this backend"):
+        fr.bfs(fr.karate(), 0, schedule=fr.Schedule(balance="outside_misspelled", direction="push"))
+
+
 def hit(p, src, dst):
     fr.atomic_add(p.hits, dst, src)
 
