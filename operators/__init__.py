@@ -1,7 +1,7 @@
 """Operators: each maps a frontier to the next one.
 
-An operator is a class with its meaning on the ``python`` backend and its lowering. Its kernels for the other backends
-are in ``cpu.py`` and ``cuda.py`` beside it. ``advance``, ``gather``, ``intersect``, ``scan`` and ``buckets`` have a
+An operator is a class with its meaning on the python backend and its lowering. Its kernels for the other backends are
+in ``cpu.py`` and ``cuda.py`` beside it. ``advance``, ``gather``, ``intersect``, ``scan`` and ``buckets`` have a
 folder each; ``elementwise`` contains Compute, Filter, Put, Reduce and Split, whose kernels are similar, and ``fields``
 contains Set, Swap and Take.
 

@@ -1,6 +1,7 @@
 """Primitives: complete algorithms, made of the same parts as users' programs: problem, functors, a declared loop.
 
-There is one file for each. They register themselves for the command line and for memory estimates.
+There is one file for each; those whose names begin with an underscore have what several share. Primitives register
+themselves for the command line and for memory estimates.
 """
 
 if __name__ != "frontier.primitives":

@@ -14,7 +14,7 @@ from compare import host, ids, workers
 
 import frontier as fr
 from frontier.backends.cuda.compile.runtime_words import EXAMINED
-from frontier.lowering.frontier_state import PUSH_THREAD
+from frontier.lowering.frontier_state import PUSH_THREAD, pushed_by
 from frontier.lowering.ir import Counter
 from frontier.memory import detection
 from frontier.operators.advance.cpu import edges as cpu
@@ -93,14 +93,14 @@ def by_strides_on_cpu(step, b, source, target, next_scan):
     edge = cpu.Edge.of(step, b, target, next_scan)
     given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     made = b.kernel("strides", striding_on_cpu, given, visit=edge.visit, end=edge.end)
-    cpu.finish(step, b, made, target, next_scan, edge.scanned, source.edges, PUSH_THREAD)
+    cpu.finish(step, b, made, target, next_scan, edge.scanned, source.edges, pushed_by("outside_kernel"))
 
 
 def by_strides(step, b, source, target, next_scan):
     edge = cuda.Edge.of(step, b, target, next_scan)
     given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     made = b.kernel("strides", striding, given, visit=edge.visit, **edge.appends)
-    cuda.finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_THREAD)
+    cuda.finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), pushed_by("outside_kernel"))
 
 
 def reading(visit, appends, culls, big, mode):
@@ -171,6 +171,7 @@ def test_a_kernel_from_outside_in_a_loop(compiled):
         Culling(p, fr.Schedule(balance="outside_kernel", direction="push")).run(fr.Frontier(p.graph, [3]))
     assert np.array_equal(host(p.level), fr.bfs(g, 3).level)
     assert sum(row.edges for row in t.rows) == g.out_degree[fr.bfs(g, 3).level >= 0].sum()
+    assert {row.balance for row in t.rows if row.edges} == {"outside_kernel"}
 
 
 def test_what_is_refused(compiled):
@@ -182,6 +183,27 @@ def test_what_is_refused(compiled):
         fr.Schedule(balance="unknown")
     with pytest.raises(fr.FrontierError, match=r"registered for elsewhere, not for (cpu|cuda)"):
         fr.bfs(compiled(fr.karate()), 0, schedule=fr.Schedule(balance="only_elsewhere"))
+
+
+def misspelled(visit, end):
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
+        first = next_peace(C, slot, W, 1)  # noqa: F821
+        end(C, slot, out, first, first)
+
+    return phase
+
+
+def by_a_misspelled_kernel(step, b, source, target, next_scan):
+    edge = cpu.Edge.of(step, b, target, next_scan)
+    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    made = b.kernel("misspelled", misspelled, given, visit=edge.visit, end=edge.end)
+    cpu.finish(step, b, made, target, next_scan, edge.scanned, source.count, PUSH_THREAD)
+
+
+def test_a_name_that_the_runtime_does_not_have():
+    fr.register_balance("outside_misspelled", "cpu", by_a_misspelled_kernel)
+    with pytest.raises(fr.FunctorError, match="a kernel uses 'next_peace', which the runtime of this backend"):
+        fr.bfs(fr.karate(), 0, schedule=fr.Schedule(balance="outside_misspelled", direction="push"))
 
 
 def hit(p, src, dst):

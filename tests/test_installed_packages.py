@@ -199,6 +199,20 @@ def test_transports(tmp_path, asked):
     assert len(list(folder.iterdir())) > 10
 
 
+def test_an_error_that_nobody_handles_names_the_process(tmp_path):
+    """By whatever transport: it has the hook of its processes."""
+    install(tmp_path, "transports", FILES)
+    (tmp_path / "exchange").mkdir()
+    text = "import frontier as fr; g = fr.path(9).to('ranks'); fr.bfs(g, 0); raise ValueError('no' + ' more')"
+    more = {"FILES_SIZE": "2", "FILES_FOLDER": str(tmp_path / "exchange"), "FRONTIER_NUM_THREADS": "1"}
+    both = [started(tmp_path, "-c", text, FILES_RANK=str(rank), **more) for rank in range(2)]
+    for rank, process in enumerate(both):
+        _, err = process.communicate(timeout=300)
+        assert process.returncode == 1
+        assert err.startswith(f"rank {rank} of 2:\n")
+        assert err.endswith("ValueError: no more\n\n")
+
+
 def test_a_transport_that_cannot_be_used(tmp_path):
     install(tmp_path, "transports", FILES)
     command = "-m", "frontier", "bfs", "karate", "--backend", "ranks"

@@ -54,6 +54,15 @@ def test_by_name_and_as_a_stream(tmp_path):
     assert fr.read(io.BytesIO(file.getvalue()), format="arr.gz").num_edges == 4
 
 
+@pytest.mark.parametrize("keeps", [False, True])
+def test_labels_are_said_to_be_lost_unless_a_format_keeps_them(tmp_path, capsys, keeps):
+    (tmp_path / "g.el").write_text("ann bob\nbob cid\n")
+    fr.register_format("arrows", suffixes=["arrows"], write=write_arrows, keeps_labels=keeps)
+    assert main(["convert", str(tmp_path / "g.el"), str(tmp_path / "g.arrows"), "--labels"]) == 0
+    said = capsys.readouterr().err
+    assert ("names are kept by" in said) != keeps
+
+
 def test_options_are_applied():
     def read(**options):
         return fr.read(io.BytesIO(b"0>1\n1>0\n0>1\n2>2\n"), format="arrows", **options)

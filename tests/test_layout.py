@@ -225,6 +225,25 @@ def test_the_files_of_a_push_are_those_of_the_design_page() -> None:
     assert f"whose functions the kernel calls: {words[int(counted) - 7]}" in path.replace("\n", " ")
 
 
+def test_the_table_of_what_to_change_names_what_there_is() -> None:
+    """Files, functions and classes, capital names of modules, and test modules."""
+    text = (ROOT / "docs" / "design.md").read_text("utf-8")
+    section = re.search(r"^## Where do I change.*?(?=^## )", text, re.MULTILINE | re.DOTALL)[0]
+    rows = [re.split(r" \| ", line.strip("| ")) for line in section.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 10
+    for what, files, known, tests in rows:
+        for path in re.findall(r"`((?:\w+/)+[\w.]*)`", files + known):
+            place = path.split("NAME")[0]
+            assert (ROOT / place).exists() or (ROOT / "operators/advance" / place).exists(), f"{what}: {path}"
+        for name in re.findall(r"{(?:func|class)}`([\w.]+)`", files + known):
+            module, _, last = name.rpartition(".")
+            assert hasattr(importlib.import_module(module), last), f"{what}: {name}"
+        for name, path in re.findall(r"`(_?[A-Z]{4,})` in `([\w/]+\.py)`", known):
+            assert re.search(rf"^{name} = ", (ROOT / path).read_text("utf-8"), re.MULTILINE), f"{what}: {name}"
+        for name in re.findall(r"`(\w+)`", tests):
+            assert name == "NAME" or (ROOT / "tests" / f"test_{name}.py").exists(), f"{what}: {name}"
+
+
 def test_every_cache_is_documented() -> None:
     """One note for engineers lists what a process keeps."""
     text = (ROOT / "docs" / "notes" / "caches.md").read_text("utf-8")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import doctest
+import inspect
 import pickle
 import re
 from collections.abc import Iterator
@@ -250,6 +252,12 @@ def test_a_backend_from_outside_on_the_command_line(counting: Counting, capsys: 
     assert counting.started
     assert main(["bfs", "karate", "--backend", "nothing"]) != 0
     assert "expected auto, cuda:N, cuda, cpu, python, ranks or counting, not 'nothing'" in capsys.readouterr().err
+
+
+def test_the_example_of_a_backend(counting: Counting) -> None:
+    example = doctest.DocTestParser().get_doctest(inspect.getdoc(Backend) or "", {"fr": fr}, "Backend", None, 0)
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def test_one_of_the_same_name_replaces_it(counting: Counting) -> None:

@@ -38,7 +38,7 @@ def test_order_does_not_matter_where_it_says_so(op, dtype):
     kept = np.dtype(dtype)
     found = {float(reduced(REDUCTIONS[op], order, kept)) for order in itertools.permutations(some(dtype))}
     assert len(found) == 1 or kept.kind not in REDUCTIONS[op].exact
-    huge = [1e16, 1.0, -1e16]
+    huge = [1e16, 1.0, -1e16, 0.3, 7.7]
     if kept == np.float64 and op != "or":
         found = {float(reduced(REDUCTIONS[op], order, kept)) for order in itertools.permutations(huge)}
         assert (len(found) == 1) == ("f" in REDUCTIONS[op].exact)

@@ -16,6 +16,7 @@ from processes import environment
 from strategies import frontiers, graphs
 
 import frontier as fr
+from frontier.operators.shared.reductions import REDUCTIONS, Reduction
 from frontier.program.execution import run
 
 TABLE = (1, 2, 3)
@@ -448,3 +449,25 @@ def test_an_unknown_name_lists_what_there_is():
         fr.Gather(far_value, "product", into="each")
     with pytest.raises(fr.FrontierError, match=r"Intersect\(op=\['sum'\]\): choose from"):
         fr.Intersect(corner, ["sum"], into="total")
+
+
+def bits(p, v):
+    return 3 * v + 1
+
+
+def far_bits(p, src, dst):
+    return 3 * src + 1
+
+
+def test_a_shipped_reduction_needs_no_operation_of_the_runtimes(backend, monkeypatch):
+    """An entry of the table is enough: without ``runtime`` its combination is compiled, as users' are."""
+    made = Reduction("parity", lambda total, value: total ^ value, lambda dtype: 0, "iu", "iu", takes="bits")
+    monkeypatch.setitem(REDUCTIONS, "parity", made)
+    g = fr.karate()
+    p = fr.Problem(backend(g), total=fr.scalar("int64"), near=fr.vertex("uint8"))
+    fr.Reduce(bits, "parity", into="total", over="vertices")(p)
+    fr.Gather(far_bits, "parity", into="near", over="vertices")(p)
+    values = 3 * np.arange(34) + 1
+    lists = np.split(values[g.targets], g.offsets[1:-1])
+    assert int(p.total) == np.bitwise_xor.reduce(values)
+    assert host(p.near).tolist() == [np.bitwise_xor.reduce(each) for each in lists]

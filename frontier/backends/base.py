@@ -56,6 +56,21 @@ class Backend(ABC):
         Whether it takes loops with an order as they are; if not, they are expanded to steps for it.
     divides : bool
         See :attr:`frontier.Placement.divides`.
+
+    Examples
+    --------
+    A backend that counts runs, which the python backend carries out:
+
+    >>> from frontier.backends import Backend, register_backend
+    >>> class Counting(Backend):
+    ...     name, interprets, runs = "counting", True, 0
+    ...     def start(self, step, p, f, schedule):
+    ...         self.runs += 1
+    ...         return fr.Placement.parse("python").backend.start(step, p, f, schedule)
+    >>> counting = register_backend(Counting())
+    >>> g = fr.path(4).to("counting")
+    >>> fr.bfs(g, 0).level.tolist(), counting.runs
+    ([0, 1, 2, 3], 1)
     """
 
     name: str

@@ -188,12 +188,12 @@ def _check_out(out: str, arguments: argparse.Namespace) -> None:
 
 def _write(graph: Graph, out: str, to: str | None) -> int:
     from frontier.io import write
-    from frontier.io.formats import KEEP_LABELS, format_of
+    from frontier.io.formats import format_to_write, keeping_labels
     from frontier.io.stored import is_stored
 
     stored = to is None and is_stored(out)
-    if graph.labels is not None and not stored and format_of(out, to)[0] not in KEEP_LABELS:
-        kept = ", ".join(f".{suffix}" for suffix in KEEP_LABELS)
+    if graph.labels is not None and not stored and not format_to_write(out, to)[0].keeps_labels:
+        kept = ", ".join(keeping_labels())
         said = f"frontier: {printable(out)} has the vertices' numbers: their names are kept by {kept} only"
         print(said, file=sys.stderr)
     if out == "-":

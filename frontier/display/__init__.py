@@ -1,1 +1,5 @@
-"""What users look at: tables of pandas, Polars and Arrow, HTML for notebooks, charts, and bars of progress."""
+"""What users look at.
+
+``tables`` makes tables of pandas, Polars and Arrow, ``html`` those of notebooks, and ``progress`` is a line on stderr.
+Charts and pictures of graphs are in :mod:`frontier.charts` and :mod:`frontier.plot`.
+"""

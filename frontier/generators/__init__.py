@@ -1,4 +1,7 @@
-"""Generated graphs: random and regular ones, and Zachary's karate club."""
+"""Generated graphs: random and regular ones, and Zachary's karate club.
+
+``kernels`` makes random ones on the CPU, ``arrays`` on a GPU or if they are small, from the same ``random_numbers``.
+"""
 
 from __future__ import annotations
 

@@ -45,6 +45,8 @@ class Format:
         Whether edges have attributes, of which ``weight=`` names one.
     is_zip : bool
         Whether its files are ZIP archives.
+    keeps_labels : bool
+        Whether its files hold the labels of vertices.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Format:
     unpacks: bool = True
     has_attributes: bool = False
     is_zip: bool = False
+    keeps_labels: bool = False
 
     def check(self, options: Options) -> None:
         """Refuse options that the format does not know, or that do not go together."""

@@ -73,7 +73,7 @@ def _edge_list(name: str, *suffixes: str) -> Format:
 
 def _by_networkx(suffix: str) -> Format:
     write = by_networkx.write if suffix in ("graphml", "gml", "gexf", "json") else None
-    return Format(by_networkx.NAMES[suffix], (suffix,), by_networkx.read, write, has_attributes=True)
+    return Format(by_networkx.NAMES[suffix], (suffix,), by_networkx.read, write, has_attributes=True, keeps_labels=True)
 
 
 SHIPPED = (
@@ -85,7 +85,10 @@ SHIPPED = (
     Format("DIMACS", ("max", "col", "clq"), **_text(dimacs.read, None, dimacs.divisible)),
     Format("METIS", ("graph", "metis"), **_text(metis.read, metis.write)),
     Format("LDBC", ("e",), ldbc.read, None),
-    Format("NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive, is_zip=True),
+    Format(
+        "NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive, is_zip=True,
+        keeps_labels=True,
+    ),
     Format("Parquet", ("parquet",), _read_table, _write_table, lists_edges=True, divisible=_divisible_table),
     *map(_by_networkx, by_networkx.NAMES),
 )

@@ -19,13 +19,10 @@ from frontier.io._shipped import SHIPPED
 from frontier.io._source import Source
 from frontier.system.plugins import import_installed
 
-__all__ = ["FORMATS", "KEEP_LABELS", "format_of", "format_to_write", "named_format", "register_format", "unknown"]
+__all__ = ["FORMATS", "format_of", "format_to_write", "keeping_labels", "named_format", "register_format", "unknown"]
 
 #: Suffix of a file's name -> the format.
 FORMATS: dict[str, Format] = {suffix: format for format in SHIPPED for suffix in format.suffixes}
-
-#: Suffixes of formats that hold labels.
-KEEP_LABELS = ("npz", "graphml", "gml", "gexf", "json")
 
 
 def register_format(
@@ -34,6 +31,7 @@ def register_format(
     suffixes: Sequence[str],
     read: Callable[[IO[bytes]], Graph] | None = None,
     write: Callable[[Graph, IO[bytes]], None] | None = None,
+    keeps_labels: bool = False,
 ) -> None:
     r"""Register a file format for :func:`frontier.read`, :func:`frontier.write` and the command line.
 
@@ -50,6 +48,8 @@ def register_format(
         file.
     write : callable, optional
         ``write(graph, file)``: writes a graph, which is on the cpu backend, to a file that is open for writing bytes.
+    keeps_labels : bool
+        Whether it writes the labels of vertices; if not, ``frontier convert`` says that they are lost.
 
     Notes
     -----
@@ -92,7 +92,9 @@ def register_format(
         put = write
         return lambda file: put(graph, file)
 
-    made = Format(name, short, found if read else None, writer if write else None, unpacks=False)
+    made = Format(
+        name, short, found if read else None, writer if write else None, unpacks=False, keeps_labels=keeps_labels
+    )
     FORMATS.update(dict.fromkeys(short, made))
 
 
@@ -123,6 +125,11 @@ def named_format(name: str, given: str | None) -> tuple[str, str]:
         return word, last
     suffix = (os.path.splitext(stem)[1] if packing else end)[1:]
     return suffix if _known(suffix) else "", packing
+
+
+def keeping_labels() -> list[str]:
+    """Suffixes of the formats that hold labels, with the dot."""
+    return [f".{suffix}" for suffix, known in FORMATS.items() if known.write is not None and known.keeps_labels]
 
 
 def unknown(name: str) -> str:

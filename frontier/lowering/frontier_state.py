@@ -24,7 +24,7 @@ from frontier.lowering.variables import Variables
 
 __all__ = [
     "ALL", "BITS", "HOW", "IN", "OUT", "OWN", "PULL", "PUSH", "PUSH_BLOCK", "PUSH_CLASSES", "PUSH_THREAD", "PUSH_TWC",
-    "QUEUE", "SMALL", "STREAM", "VARIABLES", "FrontierState", "form",
+    "QUEUE", "SMALL", "STREAM", "VARIABLES", "FrontierState", "form", "pushed_by",
 ]  # fmt: skip
 
 QUEUE, OUT, IN, ALL, BITS, OWN = range(6)
@@ -37,12 +37,11 @@ def form(number: int) -> Const:
     return Const(number, _FORMS[number])
 
 
-
 #: How a step walked edges, in the rows of a trace: 0 is not at all.
 PUSH, PULL, PUSH_THREAD, PUSH_BLOCK, PUSH_TWC, PUSH_CLASSES, STREAM = range(1, 8)
 
-#: The words of a trace for these: direction and balance.
-HOW = (
+#: The words of a trace for these: direction and balance. :func:`pushed_by` appends those of registered balances.
+HOW = [
     ("", ""),
     ("push", "merge_path"),
     ("pull", ""),
@@ -51,7 +50,16 @@ HOW = (
     ("push", "twc"),
     ("push", "degree_classes"),
     ("pull", "stream"),
-)
+]
+
+
+def pushed_by(balance: str) -> int:
+    """Return the number that stands for a balance in the rows of a trace; a name that is new gets the next one."""
+    words = ("push", balance)
+    if words not in HOW:
+        HOW.append(words)
+    return HOW.index(words)
+
 
 #: Edge slots below which a pull never pays: pushing along all of them takes no longer, and a pull must be compiled.
 #: (Measured with fr.bfs on the CPU: karate and R-MAT 6 with 782 slots take as long either way, R-MAT 8 with 4,204 slots

@@ -15,10 +15,13 @@ __all__ = ["Memory"]
 class Memory(ABC):
     """A memory in which arrays lie: that of the host, or that of one GPU. There is one object for each.
 
+    A subclass defines ``__reduce__``, so that a pickled graph finds the object, or an equal one, again.
+
     Attributes
     ----------
-    residence : {"host", "device", "disk"}
-        The kind of memory.
+    residence : str
+        The kind of memory: ``"host"``, ``"device"``, ``"disk"`` or one of your own, which a backend that can read edges
+        from it has in ``reads_edges_from``, and gives in ``residing``.
     asked : str
         What ``Graph.to(edges=)`` is asked for, so that edges lie there; if empty, its residence.
     part : str

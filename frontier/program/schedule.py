@@ -230,6 +230,9 @@ def register_balance(name: str, backend: str, lower: Callable[..., None], *, sca
 
     Notes
     -----
+    In traces it has the name that ``lower`` gives to ``finish``, as ``pushed_by(name)`` of
+    ``frontier.lowering.frontier_state``.
+
     Steps with ``part=``, and those of loops with ``order="sliding"``, use the balance ``thread`` whatever the schedule
     says. "Adding a balance" on the page Design has an example with a kernel of its own.
 

@@ -286,15 +286,15 @@ class Operator(Step, ABC):
         """
 
     @abstractmethod
-    def lower(self, builder: Any, register: Any) -> None:
+    def lower(self, builder: Any, current: Any) -> None:
         """Add the phases of this step to a loop function.
 
         Parameters
         ----------
         builder : frontier.lowering.builder.Builder
             Collects the nodes of the loop function.
-        register : frontier.lowering.frontier_state.Register
-            Holds the step's frontier, and receives the next one.
+        current : frontier.lowering.frontier_state.FrontierState
+            The variables of the step's frontier, which receive the next one.
         """
 
 

@@ -9,6 +9,8 @@ vertex or edge, and the values.
 
 Results are taken by their attributes, so any object that has them will do. Whatever is wrong with a
 result, its fields' shapes and dtypes too, is a failed check and not an exception.
+
+There is one module for each kind of result; ``report`` says how verifiers are written.
 """
 
 from frontier.verify.centrality import betweenness

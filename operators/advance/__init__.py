@@ -3,7 +3,8 @@
 For every visited edge the functor decides whether its far end (or the edge itself) is in the next frontier. ``python``
 defines the meaning. ``lower`` chooses the phases, and ``switch`` between push and pull. ``cpu`` and ``cuda`` have the
 kernels: one file for each load-balancing strategy of a push, and one for pull. ``sample`` is ``fr.sample``, ``unique``
-the operator Unique.
+the operator Unique. ``edges`` is what all balances share, ``heads`` are lists for pulls along edges far away, and
+``holding`` is for steps that hold some vertices back.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Gather: combine a value of every edge of a vertex to one value per vertex (neighbour reduce)."""
+"""Gather: combine a value of every edge of a vertex to one value per vertex (neighbour reduce).
+
+``phases`` is what backends share. ``cuda_kernels`` are those of most gathers on a GPU, ``cuda_pairs`` and ``cuda_rows``
+of some; ``cpu_mode`` and ``cuda_mode`` find the most frequent value.
+"""
 
 from __future__ import annotations
 

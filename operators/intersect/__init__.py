@@ -1,4 +1,7 @@
-"""Intersect: the common neighbours of the endpoints of every edge in the frontier."""
+"""Intersect: the common neighbours of the endpoints of every edge in the frontier.
+
+``cuda_table`` is for vertices with long lists.
+"""
 
 from __future__ import annotations
 

@@ -49,8 +49,9 @@ class Reduction:
         As what a functor's value is combined: a number, in float64 for fields of floats and in int64 for all others;
         0 or 1; or an int64 whose bits count.
     runtime : str
-        The operation by which the runtimes of backends bring partial results together; ``""`` for what users have
-        registered, whose own combination does that.
+        The operation by which the runtimes of backends bring partial results together: ``"SUM"``, ``"MIN"``, ``"MAX"``
+        or ``"OR"``. ``""`` for all others, whose own combination does that, compiled as functors are: for those that
+        users register, and for new ones in :data:`SHIPPED`.
     """
 
     name: str

@@ -1,9 +1,10 @@
 """The cpu backend: a loop lowered to the text of one function, translated to LLVM, run by our own threads.
 
-numba compiles functors and the entry of a loop; ``translate``, with ``statements`` and ``expressions``, makes the rest
-from text. ``intrinsics``, ``atomics`` and ``narrow`` are what numba lacks, ``guards`` calls functors that may raise,
-``runtime`` holds the functions that every loop function calls (appends, scans), ``teams`` those by which threads share
-a phase; ``helpers`` are the threads, each with a ``mailbox``. ``printer`` makes the text, ``compiler`` machine code,
+numba compiles functors and the entry of a loop; ``translate`` makes the rest from text, by
+:mod:`frontier.compile.translation`. ``intrinsics``, ``atomics`` and ``narrow`` are what numba lacks, ``guards`` calls
+functors that may raise, and ``printing`` is their ``print``. ``runtime`` holds the functions that every loop function
+calls (appends, scans), ``teams`` those by which threads share a phase, and ``runtime_words`` the sizes that the host
+knows, too; ``helpers`` are the threads, each with a ``mailbox``. ``printer`` makes the text, ``compiler`` machine code,
 ``code`` finds and keeps it, ``execution`` runs a loop function and carries its state.
 """
 

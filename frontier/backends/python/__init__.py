@@ -2,6 +2,9 @@
 
 It is the reference and the oracle of the tests; the debugger, because breakpoints and print work in functors; and the
 checker of indices, of ``unique="claimed"`` promises, of the disjointness of records, and of overflow.
+
+``interpreter`` walks through a program, and ``hosted`` through one whose steps run on a GPU one by one. ``view`` is the
+problem as functors see it, ``arithmetic`` their numbers, and ``record`` the frontiers that a loop keeps.
 """
 
 from __future__ import annotations

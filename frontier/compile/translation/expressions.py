@@ -148,6 +148,8 @@ class Expressions:
         for names in (self.globals, _BUILTINS):
             if isinstance(node, ast.Name) and node.id in names:
                 return names[node.id]
+        if isinstance(node, ast.Name):
+            raise TypingError(f"a kernel uses {node.id!r}, which the runtime of this backend does not have")
         raise TypingError(f"a text cannot have {ast.unparse(node)!r}")
 
     def _local(self, name: str | None) -> bool:

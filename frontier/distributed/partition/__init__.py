@@ -2,6 +2,6 @@
 
 ``partition`` has the class that users hold, and the function that makes one. ``cuts`` says where ranges of vertices
 begin, and deals out hubs; ``blocks`` finds the edges of a part, and ``dcsc`` stores a block that is mostly empty.
-``exchange`` counts the bytes that a search moves, and ``projection`` computes the time that many GPUs would take.
+``traffic`` counts the bytes that a search moves, and ``projection`` computes the time that many GPUs would take.
 ``arguments`` checks numbers.
 """

@@ -1,4 +1,4 @@
-"""How parts of a run talk: processes by MPI (``mpi``), PyTorch (``torchrun``) or ``sockets``; threads (``members``).
+"""How parts of a run talk: processes by MPI (``mpi``), PyTorch (``torchrun``) or ``sockets``; ``threads`` of one.
 
 Steps need collectives on bytes: blocks of one length from each part to each other, messages of any length from each to
 each, and one message from each to all. Around a run, and for errors, everybody gives an object and gets those of all.
@@ -53,7 +53,8 @@ class Communicator(ABC):
     rank, size : int
         The number of this part, and how many parts there are.
     sent : int
-        Bytes of messages that this part has given to the others so far; one for all counts once for each.
+        Bytes of messages that this part has given to the others so far; one for all counts once for each. Those who
+        send count them, not the transport.
     together : bool
         Whether all parts are in this process.
     neighbours : int
@@ -117,7 +118,19 @@ class Communicator(ABC):
 
 
 class Processes(Communicator):
-    """A part that is a process.
+    """A part that is a process: the base class of transports.
+
+    A subclass sets ``rank`` and ``size`` and, if several processes share a host, ``neighbours`` and ``local``. It
+    defines :meth:`end` and the five exchanges that this class lacks, which all processes call in the same order:
+
+    - objects: ``allgather``, by pickle;
+    - the sum of arrays, contiguous ones of NumPy: ``allreduce``;
+    - bytes of known lengths, any objects with the buffer protocol: ``alltoall_blocks``, ``alltoall_bytes`` and
+      ``allgather_bytes``. Messages may be large and empty, and what a process has for itself comes back.
+
+    An exchange sends while it receives, or two processes with long messages wait for each other. One that cannot be
+    completed, because another process is gone or takes longer than ``FRONTIER_RANKS_TIMEOUT``, calls :meth:`end`.
+    An exception that nobody handles calls :meth:`ended`. With one process nothing is exchanged, but methods are called.
 
     Attributes
     ----------
@@ -214,6 +227,8 @@ def world() -> Processes:
         Without mpi4py, or without an MPI that it finds; under torchrun without PyTorch.
     """
     made = _given[0] if _given else transport().begin()
+    if made.size > 1 and not _given:  # under torchrun in place of PyTorch's, which holds back what is printed
+        sys.excepthook = made.ended
     if "FRONTIER_NUM_THREADS" not in os.environ:
         threads.set_num_threads(max(1, threads.num_threads() // made.neighbours))
     return made

@@ -35,7 +35,6 @@ class Mpi(Processes):
         self._comm = mpi.COMM_WORLD
         self.rank, self.size = self._comm.rank, self._comm.size
         if self.size > 1:
-            sys.excepthook = self.ended
             limit = patience()
             if limit is not None:
                 self.waiting = Watch(mpi, self._comm, limit, lambda why: self.end(why))

@@ -60,6 +60,13 @@ def register_transport(
     FrontierError
         The name is not an identifier, or ``launcher`` is a string.
 
+    Examples
+    --------
+    >>> from frontier.distributed.transport.communicators import Processes
+    >>> class Pipes(Processes):  # doctest: +SKIP
+    ...     ...  # rank, size and the exchanges that Processes lists
+    >>> register_transport("pipes", Pipes, launcher=["PIPES_RANK"])  # doctest: +SKIP
+
     Notes
     -----
     An installed package names the module that calls this function in the entry points ``frontier.transports``. The

@@ -48,7 +48,6 @@ class Gloo(Processes):
         if self.size > 1:
             with self._waiting():
                 self._group = self._joined()
-            sys.excepthook = self.ended  # in place of PyTorch's, which holds back what is printed
 
     def _joined(self) -> Any:
         """A group of all processes, besides the one that the program may have made."""

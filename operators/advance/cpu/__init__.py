@@ -1,4 +1,7 @@
-"""Phases of Advance on the CPU: one file for each balance, and pull."""
+"""Phases of Advance on the CPU: one file for each balance, and pull.
+
+``balance`` chooses between ``thread`` and ``merge_path``; ``edges`` is the code for one edge that both share.
+"""
 
 from __future__ import annotations
 

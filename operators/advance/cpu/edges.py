@@ -106,7 +106,11 @@ def finish(
     step: Advance, b: Builder, made: Call, target: FrontierState, next_scan: str, scanned: bool, seen: Expr, how: int,
     work: Expr | None = None,
 ) -> None:  # fmt: skip
-    """The phase itself: stamps of its own, then what it has produced and held. ``how`` is for the trace."""
+    """The phase itself: stamps of its own, then what it has produced and held.
+
+    ``seen``, the number of edges visited, and ``how``, as on a GPU, are for the trace. ``source.edges`` is that number
+    only for a balance that is registered as ``scanned``; others count in their kernels: ``Counter("EXAMINED")``.
+    """
     if step.output == "vertex" and step.unique != "claimed":
         b.set(EPOCH, EPOCH + 1)
     after = walked(how, seen)

@@ -299,8 +299,8 @@ def finish(
     next_scan : str
         As in :class:`Edge`.
     seen, how
-        For rows of a trace only: the number of edges visited, and the balance, one of the constants ``PUSH...`` in
-        :mod:`frontier.lowering.frontier_state`.
+        For rows of a trace only: the number of edges visited, and the balance, one of the constants ``PUSH...`` of
+        :mod:`frontier.lowering.frontier_state`, or ``pushed_by(name)`` of that module for a registered one.
     """
     kept = deduplication(step, b)
     if kept in ("stamp", "cull", "mark"):
