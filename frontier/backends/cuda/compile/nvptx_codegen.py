@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 from functools import cache
 from pathlib import Path
@@ -154,3 +155,10 @@ def _machine(capability: tuple[int, int]) -> Any:
 @cache
 def _libdevice() -> Any:
     return llvm.parse_bitcode(Path(path()).read_bytes())
+
+
+@atexit.register
+def _forget() -> None:
+    """Free what is kept while LLVM is still there: at the end of a process Python frees modules in any order."""
+    _libdevice.cache_clear()
+    _machine.cache_clear()
