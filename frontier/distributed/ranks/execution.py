@@ -1,8 +1,8 @@
 """One part's run of a program: the interpreter's loops, with every step divided among the parts.
 
 Loops, conditions and scalars are the same on all parts, so that all decide alike. A step that may be divided runs on
-the part's own elements, compiled by another backend; then the parts exchange what it has changed (``dividing``). Other
-steps (Set, Swap, Take, Scan, counts) are run by every part as a whole, with all that they touch.
+the part's own elements, compiled by another backend; then the parts exchange what it has changed (``divided_step``).
+Other steps (Set, Swap, Take, Scan, counts) are run by every part as a whole, with all that they touch.
 """
 
 from __future__ import annotations
