@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -98,20 +97,24 @@ class Builder(ControlFlow):
     def exchange(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
         """Let all machines know what a step has changed, and how large the frontier is that it has left."""
 
-    def claims_directly(self, step: Any, target: FrontierState) -> bool:
-        """Whether passes of a step with few edges change fields in the memory of the machine that owns an element."""
-        return False
+    def push(
+        self,
+        step: Any,
+        source: FrontierState,
+        target: FrontierState,
+        emit: Callable[[], None],
+        claims: Callable[[], None] | None = None,
+    ) -> None:
+        """Add a push along the edges of a frontier, which ``emit`` adds, and what machines exchange for it.
 
-    def is_short(self, source: FrontierState) -> Expr:
-        """Whether a frontier has few edges on all machines together."""
-        raise NotImplementedError
+        ``claims`` adds one that changes fields in the memory of the machine that owns an element, for passes with few
+        edges; None: there is none.
+        """
+        emit()
 
-    def directly(self, step: Any, target: FrontierState) -> AbstractContextManager[None]:
-        """Within it, a push changes fields in the memory of the machine that owns an element."""
-        raise NotImplementedError
-
-    def catch_up(self, step: Any) -> None:
-        """Let all machines know what has been changed in that way, if the step needs it."""
+    def pull(self, step: Any, source: FrontierState, target: FrontierState, emit: Callable[[], None]) -> None:
+        """Add a pull, which ``emit`` adds, and what machines exchange for it."""
+        emit()
 
     def end_pass(self, number: Expr) -> None:
         """Add what comes at the end of a loop's pass, of which this is the number."""

@@ -54,33 +54,28 @@ def lower(step: Advance, b: Builder, current: FrontierState) -> None:
 def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Push by the schedule's balance: one of the backend's, or one that a user has registered."""
     registered = registered_balance(b.schedule.balance, b.backend)
-    if registered is None and b.claims_directly(step, target):
-        _push_claims(step, b, source, target, next_scan)
-        return
-    b.catch_up(step)
+    shipped = kernels(b, "advance")
+
+    def own() -> None:
+        shipped.push(step, b, source, target, next_scan)
+
+    def claims() -> None:
+        shipped.push_claims(step, b, source, target)
+
+    def users() -> None:
+        assert registered is not None
+        lower, scanned = registered
+        # A phase of its own first, where the frontier is not yet in the form that the balance needs.
+        if scanned:
+            b.scanned(source, step.edges)
+        else:
+            b.sparse(source)
+        lower(step, b, source, target, next_scan)
+
     if registered is None:
-        kernels(b, "advance").push(step, b, source, target, next_scan)
-        b.exchange(step, target)
-        return
-    lower, scanned = registered
-    # A phase of its own first, where the frontier is not yet in the form that the balance needs.
-    if scanned:
-        b.scanned(source, step.edges)
+        b.push(step, source, target, own, claims)
     else:
-        b.sparse(source)
-    lower(step, b, source, target, next_scan)
-    b.exchange(step, target)
-
-
-def _push_claims(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    """Push on several GPUs: in a pass with few edges, change the fields of far ends in the memory of their owners."""
-    b.scanned(source, step.edges)
-    with b.when(b.is_short(source)) as branch, b.directly(step, target):
-        kernels(b, "advance").push_claims(step, b, source, target)
-    with b.otherwise(branch):
-        b.catch_up(step)
-        kernels(b, "advance").push(step, b, source, target, next_scan)
-        b.exchange(step, target)
+        b.push(step, source, target, users)
 
 
 def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
@@ -90,9 +85,7 @@ def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         b.resume()  # once the lists are there
         with b.when(equal(has, 0)):
             b.leave("NEED_IN_EDGES")
-    b.begin_step(step, source, pushed=False)
-    kernels(b, "advance").pull(step, b, source, target)
-    b.exchange(step, target, pushed=False)
+    b.pull(step, source, target, lambda: kernels(b, "advance").pull(step, b, source, target))
 
 
 def _choose(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:

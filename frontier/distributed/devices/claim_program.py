@@ -37,6 +37,8 @@ from frontier.lowering.phases import NARROW
 from frontier.lowering.variables import WORKER, pointer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from frontier.distributed.devices.claims import Claim
     from frontier.lowering.frontier_state import FrontierState
     from frontier.lowering.ir import Expr, Node, Value, Var
@@ -142,6 +144,34 @@ class Claims(Peers):
             self.set(self._complete(), 0)
 
     # ---- in the owners' memory -----------------------------------------------------------------------------
+
+    def push(
+        self,
+        step: Any,
+        source: FrontierState,
+        target: FrontierState,
+        emit: Callable[[], None],
+        claims: Callable[[], None] | None = None,
+    ) -> None:
+        """Add a push: in passes with few edges, one that claims at the owners."""
+        if claims is None or not self.claims_directly(step, target):
+            self.catch_up(step)
+            emit()
+            self.exchange(step, target)
+            return
+        self.scanned(source, step.edges)
+        with self.when(self.is_short(source)) as branch, self.directly(step, target):
+            claims()
+        with self.otherwise(branch):
+            self.catch_up(step)
+            emit()
+            self.exchange(step, target)
+
+    def pull(self, step: Any, source: FrontierState, target: FrontierState, emit: Callable[[], None]) -> None:
+        """Add a pull, whose changes others are told of as bits."""
+        self.begin_step(step, source, pushed=False)
+        emit()
+        self.exchange(step, target, pushed=False)
 
     def claims_directly(self, step: Any, target: FrontierState) -> bool:
         """Whether passes of a step with few edges claim at the owners."""
