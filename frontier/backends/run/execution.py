@@ -104,10 +104,6 @@ class LoopExecution:
         """A copy of a queue in the workspace; none on the host, where a frontier keeps it until it is asked for."""
         return self._view(address, dtype, length).copy() if length else np.empty(0, dtype)
 
-    def _local(self, name: str, role: str) -> int:
-        """Address of the workers' own arrays."""
-        raise NotImplementedError
-
     def _report(self) -> list[int]:
         """The counters' first words, in which a functor that has raised is reported."""
         raise NotImplementedError
