@@ -33,7 +33,7 @@ from frontier.lowering.inputs import (
     Windows,
     WorkerArray,
     WorkerTable,
-)  # fmt: skip
+)
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import reading
 from frontier.program.frontiers import Frontier
