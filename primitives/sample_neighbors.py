@@ -155,7 +155,6 @@ def _among(xp: Any, values: Any, known: Any) -> Any:
     return known[at] == values if len(known) else xp.zeros(len(values), bool)
 
 
-
 @primitive(
     "sample_neighbors", "edges of a vertex, and of those they lead to, drawn in layers",
     arguments=(

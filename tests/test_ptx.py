@@ -289,7 +289,6 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
 } | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
 
 
-
 def count(p, src, dst):
     fr.atomic_add(p.sum, dst, 1)
 
@@ -383,7 +382,6 @@ RUNS[f"gathers of parts {FAR} {SHARED}"] = parts
 RUNS |= {f"{name} {SHARED}": RUNS[name] for name in ("bfs", "betweenness")}
 RUNS |= {f"sums of {dtype} {SHARED}": summing(dtype) for dtype in ("int32", "uint64", "float32")}
 RUNS |= {f"{combine} of several dtypes {SHARED}": merging(combine) for combine in ("min", "max", "or", "and", "claim")}
-
 
 
 def packed(g: fr.Graph) -> None:

@@ -24,7 +24,6 @@ from frontier.verify import centrality, edges
 FAR = oracles.UNREACHED
 
 
-
 # -- right results ---------------------------------------------------------------------------------
 
 

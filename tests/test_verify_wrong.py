@@ -27,7 +27,6 @@ from frontier.verify import centrality
 FAR = oracles.UNREACHED
 
 
-
 # -- wrong results: wrong as a whole ---------------------------------------------------------------
 
 

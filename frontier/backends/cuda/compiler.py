@@ -18,7 +18,7 @@ from frontier.backends.cuda.compile import ptx
 from frontier.backends.cuda.compile.environment import environment
 from frontier.backends.cuda.compile.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
-from frontier.errors import FrontierError, FunctorError
+from frontier.errors import BackendUnavailableError, FrontierError, FunctorError
 from frontier.native import notice
 from frontier.native.cache import cache_folder, is_kept, keep, kept, made_module, once
 from frontier.native.uninterrupted import apart
@@ -100,6 +100,8 @@ def _machine_code(
     steps = ", ".join(program.steps)
     try:
         code = apart(lambda: ptx_of(program, capability, bounds))
+    except BackendUnavailableError:  # no functor is at fault
+        raise
     except Exception as error:
         blame()
         raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {ptx.reason(error)}") from error

@@ -33,7 +33,7 @@ from frontier.lowering.inputs import (
     Windows,
     WorkerArray,
     WorkerTable,
-)  # fmt: skip
+)
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import reading
 from frontier.program.frontiers import Frontier
@@ -103,10 +103,6 @@ class LoopExecution:
     def _copy(self, address: int, dtype: np.dtype[Any], length: int) -> Any:
         """A copy of a queue in the workspace; none on the host, where a frontier keeps it until it is asked for."""
         return self._view(address, dtype, length).copy() if length else np.empty(0, dtype)
-
-    def _local(self, name: str, role: str) -> int:
-        """Address of the workers' own arrays."""
-        raise NotImplementedError
 
     def _report(self) -> list[int]:
         """The counters' first words, in which a functor that has raised is reported."""

@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from frontier.compile.functors.guards import Guard
 
-__all__ = ["OWN", "Calling", "Written", "callings", "device", "gives", "namedtuple", "phase", "phases"]
+__all__ = ["OWN", "RUNTIME", "Calling", "Written", "callings", "device", "gives", "namedtuple", "phase", "phases"]
 
+
+#: Beginnings of the names of modules of what generated code calls.
+RUNTIME = ("frontier.backends.", "frontier.compile.", "frontier.distributed.")
 
 #: Beginnings of the names of modules whose functions numba knows, or which are made for it; but not of modules of
 #: phases.
-OWN = ("frontier.backends.", "frontier.compile.", "frontier.distributed.", "frontier.functors.")
+OWN = (*RUNTIME, "frontier.functors.")
 
 
 class Written:

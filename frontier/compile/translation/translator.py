@@ -29,7 +29,7 @@ from numba import types
 from numba.core.errors import TypingError
 
 from frontier.compile.translation.statements import Body
-from frontier.compile.translation.texts import OWN, Written
+from frontier.compile.translation.texts import RUNTIME, Written
 
 __all__ = ["Translator"]
 
@@ -92,7 +92,7 @@ class Translator:
 
     def is_plain(self, function: FunctionType) -> bool:
         """Whether a function is to be translated; numba knows others, or they are made for it."""
-        return not function.__module__.startswith(OWN[:3])
+        return not function.__module__.startswith(RUNTIME)
 
     def marked(self, function: FunctionType) -> Written:
         """A plain function as one of which callers get copies."""

@@ -81,8 +81,8 @@ def _values(p: Problem, names: Iterable[str]) -> dict[str, Any]:
 def check_values(p: Problem, done: Sequence[Mapping[str, Any]], comm: Communicator) -> None:
     """Raise GraphError on all ranks, which call this together, if a field does not have the same values on them.
 
-    ``done`` is what :meth:`frontier.distributed.ranks.visible_fields.Shown.done` says on each rank. Where ranks have
-    done the same to a field since they have compared it last, it still has the same values.
+    ``done`` is what :meth:`frontier.distributed.ranks.visible_fields.VisibleFields.done` says on each rank. Where ranks
+    have done the same to a field since they have compared it last, it still has the same values.
     """
     marks = {name: {each[name] for each in done} for name in done[0]}
     differ = [name for name, some in marks.items() if None in some or len(some) > 1]

@@ -38,7 +38,7 @@ class Values:
         What the elements of other ranks are that nobody has changed, if they are not written; None: they are.
     fresh : bool
         Whether this rank's elements are not written either, and the same.
-    away : Away, optional
+    away : DeferredField, optional
         What a run has left on this rank's GPU, which the array does not have yet.
     token : tuple
         What the program has done to the field since ranks have compared it, in short.

@@ -61,9 +61,9 @@ class StepProblem:
     @classmethod
     def of(cls, p: Problem, placement: Placement) -> StepProblem:
         """Return that of a problem, always the same one as long as the problem has the same fields."""
-        made: StepProblem | None = p.workspace.get(("there", placement))
+        made: StepProblem | None = p.workspace.get(("step problem", placement))
         if made is None:
-            made = p.workspace["there", placement] = cls(p, placement)
+            made = p.workspace["step problem", placement] = cls(p, placement)
         return made
 
     def using(self) -> AbstractContextManager[None]:

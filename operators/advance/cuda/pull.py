@@ -349,7 +349,7 @@ def _search(
     # A head is a vertex, not an edge of it.
     headed = b.build.streams and step.where is not None and not {"edge", "weight"} & {*arguments(step.fn, "edge")}
     if headed:
-        import frontier.operators.advance.heads  # noqa: F401 - which registers the role, and is a program itself
+        import frontier.operators.advance.heads  # noqa: F401 - which registers them, and is a program itself
 
         given["heads"] = b.array(f"heads_{direction}", Derived("heads", direction), b.layout.ids)
     appends, notes = step.output is not None, queue is not None

@@ -19,16 +19,7 @@ from frontier.backends.cuda.compile.target import (
     register_model,
     shifts,
 )
-from frontier.compile.fields import (
-    flags,
-    in_neighbours,
-    packed,
-    pairs,
-    routed,
-    rows,
-    sparse,
-    watched,  # fmt: skip
-)
+from frontier.compile.fields import flags, in_neighbours, packed, pairs, routed, rows, sparse, watched
 from frontier.compile.functors import arithmetic, checks, overloads, scratch
 from frontier.compile.functors.overloads import truth
 from frontier.compile.keys import bits_of, integer, key_down, key_up

@@ -7,9 +7,10 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core.callconv import MinimalCallConv
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.target_extension import target_override
 
-from frontier.backends.cuda.compile import nvptx_codegen, nvptx_target
+from frontier.backends.cuda.compile import nvptx_codegen, nvptx_printing, nvptx_target  # noqa: F401 - for print
 from frontier.backends.cuda.compile.translate import KernelTranslator, going_on
 from frontier.compile.functors.copies import Copies
 from frontier.compile.translation.texts import Written
@@ -26,8 +27,8 @@ def functors() -> Copies:
 def kernel(
     written: Written, kinds: list[Any], name: str, capability: tuple[int, int], bounds: tuple[int, int]
 ) -> str:
-    """The PTX of a kernel."""
-    with target_override(nvptx_target.TARGET):
+    """The PTX of a kernel. numba's lock is for what its other targets share, such as the CPU's in another thread."""
+    with global_compiler_lock, target_override(nvptx_target.TARGET):
         context = nvptx_target.context()
         library = context.codegen().create_library(name)
         module = library.create_ir_module(name)

@@ -148,7 +148,6 @@ def _shared(made: Any) -> Any:
 _DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 wide_int8 wide_int16 wide_int32"
 
 
-
 class _Pointers(dict[str, Any]):
     """Pointers to fields that go along with others have many types, so they are made when asked for."""
 

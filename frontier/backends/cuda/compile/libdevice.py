@@ -49,4 +49,8 @@ def path() -> Path:
     for root in filter(None, (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), sys.prefix, "/usr/local/cuda")):
         if (Path(root) / _FILE).exists():
             return Path(root) / _FILE
-    raise BackendUnavailableError(f"there is no {_FILE}: install {nvidia.NVVM[0]}, or set CUDA_HOME")
+    newer, older = nvidia.NVVM
+    raise BackendUnavailableError(
+        f"mathematical functions need CUDA's {_FILE.name}, which is not there: pip install {newer} "
+        f"(for CUDA 12: {older}), or set CUDA_HOME"
+    )

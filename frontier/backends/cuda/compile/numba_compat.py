@@ -120,7 +120,6 @@ arraymath._np_round_intrinsic = lambda kind: "__nv_rintf" if kind.bitwidth == 32
 nvvm.compile_ir = partial(nvvm.compile_ir, fma=False)
 
 
-
 def _same_options(one: TargetConfig, other: Any) -> bool:
     if not isinstance(other, TargetConfig):
         return NotImplemented

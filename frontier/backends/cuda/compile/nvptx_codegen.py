@@ -13,14 +13,16 @@ from llvmlite import ir
 from numba.core.codegen import Codegen, CodeLibrary
 
 from frontier.backends.cuda.compile.libdevice import NAMES, path
+from frontier.errors import BackendUnavailableError
 
 __all__ = ["NvptxCodegen", "ptx"]
 
 TRIPLE = "nvptx64-nvidia-cuda"
 LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 
-#: PTX that every driver of CUDA 12 reads; newer GPUs need newer PTX.
-_PTX = {(10, 0): "86", (12, 0): "87"}
+#: PTX that every driver of CUDA 12 reads. Newer GPUs need newer PTX; where it is told an older one, LLVM ends the
+#: process.
+_PTX = {(10, 0): "86", (10, 3): "88", (11, 0): "90", (12, 0): "87", (12, 1): "88"}
 _USUAL_PTX = "80"
 
 
@@ -148,7 +150,13 @@ def _initialize() -> None:
 def _machine(capability: tuple[int, int]) -> Any:
     _initialize()
     version = next((ptx for least, ptx in sorted(_PTX.items(), reverse=True) if capability >= least), _USUAL_PTX)
-    target = llvm.Target.from_triple(TRIPLE)
+    try:
+        target = llvm.Target.from_triple(TRIPLE)
+    except RuntimeError as error:  # distributions may build LLVM for their own machines alone
+        raise BackendUnavailableError(
+            "llvmlite's LLVM has no back end for NVIDIA's GPUs: install llvmlite from PyPI, or unset "
+            "FRONTIER_GPU_COMPILER"
+        ) from error
     return target.create_target_machine(cpu="sm_{}{}".format(*capability), features=f"+ptx{version}", opt=3)
 
 

@@ -98,7 +98,7 @@ class _Context(base.BaseContext):
             numbers,
             rangeobj,
             tupleobj,
-        )  # fmt: skip
+        )
         from numba.misc import literal  # noqa: F401
         from numba.np import arraymath, npyimpl  # noqa: F401
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from frontier.compile.translation.texts import gives
-from frontier.memory.nvidia import compiler
 
 __all__ = ["functor", "kernel", "reason"]
 
@@ -24,7 +23,8 @@ _compiling = threading.RLock()
 
 def functor(captured: Any) -> Any:
     """Return a functor that device functions may call, compiled for the types with which they do."""
-    return _compiler().functors()(captured)
+    with _compiling:
+        return _compiler().functors()(captured)
 
 
 def kernel(
@@ -66,4 +66,6 @@ def reason(error: Exception) -> str:
 
 
 def _compiler() -> Any:
-    return importlib.import_module(f"frontier.backends.cuda.compile.by_{compiler().replace('-', '_')}")
+    """The module of the compiler for which the instructions were chosen when they were imported."""
+    name: str = importlib.import_module("frontier.backends.cuda.compile.target").COMPILER
+    return importlib.import_module(f"frontier.backends.cuda.compile.by_{name.replace('-', '_')}")

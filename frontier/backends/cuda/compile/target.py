@@ -10,7 +10,10 @@ from typing import Any
 
 from frontier.memory.nvidia import compiler
 
-if compiler() == "llvm":
+#: The compiler of this process: other modules are what they are for it, so it stays the same.
+COMPILER = compiler()
+
+if COMPILER == "llvm":
     from frontier.backends.cuda.compile import nvptx_instructions as instructions
     from frontier.backends.cuda.compile.nvptx_instructions import shifts
     from frontier.backends.cuda.compile.nvptx_target import (

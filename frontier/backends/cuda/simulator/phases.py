@@ -14,7 +14,6 @@ from frontier.compile.translation.texts import OWN
 __all__ = ["phases"]
 
 
-
 def phases(names: Mapping[str, Any]) -> Callable[[FunctionType, str], FunctionType]:
     """What makes the functions of one program's phases see the names of the program's module."""
     return _Kernels(names)
