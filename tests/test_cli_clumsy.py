@@ -93,7 +93,6 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str, status: int = 2) ->
         ("convert ok.csv -", "add --to"),
         ("convert ok.csv x.bin", "found the suffix '.bin'"),
         ("generate rmat 5 -", "add --to"),
-        ("info -", "add --format"),
         ("sssp ok.csv --delta nan", "delta=nan"),
         ("sssp rmat:5 --weights 9:1", "low <= high"),
         ("info rmat:40", "bytes are needed"),
