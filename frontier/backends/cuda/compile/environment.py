@@ -18,6 +18,9 @@ from frontier.native.jit import version_of
 
 __all__ = ["environment", "sources"]
 
+#: Folders with files that may affect machine code.
+FOLDERS = ("backends", "compile", "distributed/devices", "functors", "memory", "system")
+
 _COMPILERS = ("numba", "numba-cuda", "llvmlite", *nvidia.NVVM, *nvidia.NVJITLINK)
 
 
@@ -27,7 +30,7 @@ def sources() -> list[Path]:
     Operators and the lowering are not among them: they affect only the text of a program, which is part of the key.
     """
     package = Path(__file__).parents[3]
-    folders = (package / name for name in ("backends", "compile", "distributed/devices", "functors"))
+    folders = (package / name for name in FOLDERS)
     return sorted([*package.glob("*.py"), *(path for each in folders for path in each.rglob("*.py"))])
 
 
