@@ -153,17 +153,17 @@ FILES = """
             return pickle.loads(path.read_bytes())
 
         def allreduce(self, array):
-            array[...] = np.sum(self.gather(array), 0)
+            array[...] = np.sum(self.allgather(array), 0)
 
         def alltoall_blocks(self, given, length):
             at = self.rank * length
-            return b"".join(each[at : at + length] for each in self.gather(bytes(given)))
+            return b"".join(each[at : at + length] for each in self.allgather(bytes(given)))
 
         def alltoall_bytes(self, given, lengths):
-            return [each[self.rank] for each in self.gather([bytes(each) for each in given])]
+            return [each[self.rank] for each in self.allgather([bytes(each) for each in given])]
 
         def allgather_bytes(self, given, lengths):
-            return self.gather(bytes(given))
+            return self.allgather(bytes(given))
 
         def end(self, why, status=1):
             print(why, file=sys.stderr, flush=True)
