@@ -21,9 +21,10 @@ from frontier.native.uninterrupted import apart
 __all__ = ["linking", "out_of_memory", "prepare"]
 
 #: Bytes of address space that LLVM takes, numba without it, OpenBLAS, compiling, and bringing code into memory.
-#: (Measured on Linux, x86-64: 162 MiB, 30, 84, with 24 to begin with betweenness compiled, and less than one. LLVM
-#: cannot be held to it: a much larger loop of a user's own may still end the process, with a message of LLVM's.)
-LLVM, NUMBA, OPENBLAS, COMPILING, LINKING = 166 << 20, 34 << 20, 88 << 20, 40 << 20, 4 << 20
+#: (Measured on Linux, x86-64: 162 MiB, 30, 84, with 24 to begin with betweenness compiled, to which 64 may come that
+#: glibc reserves for the heap of another thread, and less than one. LLVM cannot be held to it: a much larger loop of a
+#: user's own may still end the process, with a message of LLVM's.)
+LLVM, NUMBA, OPENBLAS, COMPILING, LINKING = 166 << 20, 34 << 20, 88 << 20, 104 << 20, 4 << 20
 
 _HINT = "; allow it more, or use the python backend: g.to('python')"
 
