@@ -27,8 +27,9 @@ LAYERS = {
     "compile": "compile compile.functors compile.fields compile.translation",
     "backends": (
         "backends backends.run backends.python backends.cpu backends.cuda.compile backends.cuda.simulator "
-        "backends.cuda.device backends.cuda distributed.transport distributed.ranks distributed.devices"
+        "backends.cuda.device backends.cuda"
     ),
+    "distributed": "distributed.transport distributed.ranks distributed.devices",
     "tools": "verify io datasets registry batched_sources distributed distributed.clusters plot",
     "operators": (
         "operators.shared operators.elementwise operators.advance operators.advance.cpu operators.advance.cuda "
