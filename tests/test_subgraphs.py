@@ -185,6 +185,13 @@ def test_a_spanning_tree_by_contraction(backend: Backend) -> None:
     assert total == expected
 
 
+def test_contracted_by_a_yes_or_no(backend: Backend) -> None:
+    g = fr.karate()
+    there, many = backend(g), g.out_degree > 4
+    check_contracted(g, there, there.placement.memory.moved(many), "keep")
+    assert there.contracted(many).num_vertices == 2
+
+
 def test_contracted_as_networkx(backend: Backend) -> None:
     g = fr.karate()
     labels = np.arange(34) % 5

@@ -242,6 +242,8 @@ def groups(graph: Graph, labels: Any) -> tuple[Array, Array]:
     array = given.one_dimensional(labels, "labels", memory)
     if len(array) != n:
         raise GraphError(f"{len(array)} labels, but there are {n} vertices")
+    if array.dtype.kind == "b":  # a yes or no of each vertex
+        array = array.astype(np.uint8)
     if n and array.dtype.kind not in "iu":
         raise GraphError(f"labels must be integers, not {array.dtype}")
     array = memory.moved(array)
