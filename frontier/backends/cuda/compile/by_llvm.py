@@ -40,7 +40,7 @@ def kernel(
         made.linkage, made.calling_convention = "", "ptx_kernel"
         _bound(module, made, bounds)
         library.add_ir_module(module)
-    return nvptx_codegen.ptx(library, name, capability)
+        return nvptx_codegen.ptx(library, name, capability)  # in LLVM's one context, where numba's modules are, too
 
 
 def _bound(module: Any, made: Any, bounds: tuple[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""Intrinsics that numba-cuda lacks: raw pointers, atomics on them, ordered loads, one shared scratch memory, a clock.
+"""Intrinsics that the compilers lack: raw pointers, atomics on them, ordered loads, one shared scratch memory, a clock.
 
 Pointers carry no length. So there is no bounds check, and negative indices do not count from the end; the instructions
 for that would cost a third of a loop over edges. ``frontier.backends.cuda.simulator.operations`` has the same names in
