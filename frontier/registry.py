@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from frontier.graph.estimates import Needs
     from frontier.graph.graph import Graph
     from frontier.program.enactor import Enactor
+    from frontier.program.prepared import GraphFunction
     from frontier.program.problem import Field
     from frontier.program.schedule import Schedule
     from frontier.verify import Report
@@ -183,7 +184,7 @@ def register_primitive(entry: PrimitiveEntry) -> PrimitiveEntry:
 
 def primitive(
     name: str, summary: str, **about: Any
-) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+) -> Callable[[Callable[Parameters, Result]], GraphFunction[Parameters, Result]]:
     """Register a function as a primitive, and let it take whatever a graph can be made of: a decorator.
 
     Parameters
@@ -196,7 +197,7 @@ def primitive(
         The further parameters of :class:`PrimitiveEntry`.
     """
 
-    def register(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    def register(function: Callable[Parameters, Result]) -> GraphFunction[Parameters, Result]:
         from frontier.program.taking import at_graph  # with NumPy, for which the command line's help need not wait
 
         call = at_graph(function)

@@ -13,6 +13,7 @@ from frontier.graph.packed import PackedIds
 from frontier.graph.topology import Array, Topology, plain
 from frontier.graph.traits import Traits
 from frontier.memory.placement import Placement
+from frontier.memory.reuse import anew
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -210,6 +211,6 @@ class GraphArrays:
         found: Value | None = self._topology.derived.get(name)
         if found is None:
             memory = self._placement.memory
-            with memory.using(f"the {name.replace('_', ' ')} of a graph"):
+            with anew(), memory.using(f"the {name.replace('_', ' ')} of a graph"):
                 found = self._topology.once(name, make, memory.synchronize)
         return found

@@ -6,6 +6,7 @@
 what happens where such a file is cut off, and ``checksums`` finds where it is damaged. An array may also be ``spread``
 over several GPUs; this and ``mixed`` use ``mapping``, ranges of addresses with memory of several places, and memory of
 spread arrays may be ``kept`` for later ones. Memory that other processes map is ``exported``.
+Memory of a call is used again by a prepared one: ``reuse`` says where.
 ``arrays`` has functions on arrays in any memory; ``reserved`` makes arrays of which only the part that is written takes
 memory, and ``sparse`` arrays of a GPU of which only some parts do.
 ``detection`` says which GPUs can be used, ``lost`` which can no longer be; ``nvidia`` queries their driver, and

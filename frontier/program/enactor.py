@@ -14,6 +14,7 @@ from frontier.errors import FrontierError, NotConvergedError
 from frontier.memory.shortage import explained
 from frontier.program.execution import Execution, explain, start
 from frontier.program.loop import Sequence
+from frontier.program.prepared import PreparedRun
 from frontier.program.problem import Problem
 from frontier.program.step import Step
 from frontier.program.taking import Elements, check_problem, frontier_of
@@ -133,6 +134,28 @@ class Enactor:
                 return self._run_steps(frontier, on_step, max_steps)
         self._execution = start(self.program(), self.problem, frontier, self.schedule)
         return self._go_on(self._execution, on_step, max_steps, timeout)
+
+    def prepare(self) -> PreparedRun:
+        """Return a function that runs the enactor many times on its problem, in the same memory.
+
+        ``run(frontier, **values)`` gives all fields their declared initial values, but for ``values``, and runs to the
+        end. Nothing is allocated or analysed again, so a call takes little more than the run itself.
+
+        Raises
+        ------
+        FrontierError
+            The fields are in parts, on several GPUs or ranks.
+
+        Examples
+        --------
+        >>> from frontier.primitives.bfs import BFS, bfs_problem
+        >>> search = BFS(bfs_problem(fr.path(4), 0)).prepare()
+        >>> search(source=3).level
+        array([3, 2, 1, 0], dtype=int32)
+        >>> search(source=0).level
+        array([0, 1, 2, 3], dtype=int32)
+        """
+        return PreparedRun(self)
 
     def resume(
         self,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from frontier.errors import FrontierError, FunctorError
 from frontier.memory.disk import reading
 from frontier.memory.placement import Computing, Placement, backend_of
+from frontier.memory.reuse import kept_by
 from frontier.memory.shortage import explained
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
@@ -77,7 +78,11 @@ def start(
     if schedule is not None and not isinstance(schedule, Schedule):
         raise _no_schedule(schedule)
     given = _DEFAULT if schedule is None else schedule.resolved()
-    backend = p.graph.placement.backend
+    kept = kept_by()
+    if kept is not None and (again := kept.run_again(step, p, f, given)) is not None:
+        repeated: Execution = again
+        return repeated
+    asked, backend = step, p.graph.placement.backend
     files = p.graph._topology.files() if p.graph.placement.edges is not None else ()
     with busy():
         if not backend.takes_order and _has_order(step):
@@ -85,6 +90,8 @@ def start(
         _check(step, p)
         with reading(files):
             begun: Execution = backend.start(step, p, f, given)
+    if kept is not None:
+        kept.keep_run(asked, p, f, given, begun)
     return begun
 
 

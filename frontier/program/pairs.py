@@ -8,6 +8,7 @@ bits; there their arrays lie in each other's gaps. Wider ones are changed under 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Field
 
-__all__ = ["Pair", "apart", "pairs_of", "side_by_side", "why_none"]
+__all__ = ["Pair", "apart", "fill_pair", "pairs_of", "side_by_side", "why_none"]
 
 
 class Pair(NamedTuple):
@@ -72,6 +73,23 @@ def side_by_side(memory: Memory, before: tuple[Any, Any]) -> tuple[Any, Any]:
     for array, values in zip(made, before, strict=True):
         array[...] = values
     return made
+
+
+def fill_pair(memory: Memory, key: Any, other: Any, first: Any, second: Any) -> None:
+    """Give all elements of two arrays that lie side by side two values, in one pass over their words."""
+    words = key.base
+    if words is None or words.nbytes != 2 * key.nbytes:
+        memory.fill(key, first)
+        memory.fill(other, second)
+    else:
+        memory.fill(words.view(np.int64), _word(first, second, key.dtype, other.dtype))
+
+
+@lru_cache
+def _word(first: Any, second: Any, key: np.dtype[Any], other: np.dtype[Any]) -> int:
+    """The word of two values, the first in its upper half."""
+    halves = np.array(second, other).tobytes() + np.array(first, key).tobytes()
+    return int(np.frombuffer(halves, np.int64)[0])
 
 
 def apart(key: Any, other: Any) -> bool:

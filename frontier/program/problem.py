@@ -18,6 +18,7 @@ from frontier.display import html
 from frontier.errors import FrontierError
 from frontier.memory import spread
 from frontier.memory.arrays import is_device, matching
+from frontier.memory.reuse import kept_by
 from frontier.program.frontiers import KINDS, Frontier
 from frontier.program.pairs import apart, pairs_of, side_by_side
 from frontier.program.values import fits, holds, plain, read
@@ -234,6 +235,9 @@ class Problem:
             from frontier.program.taking import graph_of
 
             graph = graph_of(graph, "Problem")
+        kept = kept_by()
+        if kept is not None and kept.take(self, graph, fields):
+            return
         store = self.__dict__
         store["graph"] = graph
         store["fields"] = fields
@@ -259,6 +263,8 @@ class Problem:
                 self._make(name, made, lengths)
             if store["_pairs"]:
                 self._lay_pairs()
+        if kept is not None:
+            kept.keep(self, graph, dict(fields))
 
     def _lay_pairs(self) -> None:
         """Where functors are compiled: lay the two arrays of each pair side by side, unless they are already."""

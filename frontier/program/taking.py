@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from frontier import results
 from frontier.display.progress import Task
@@ -14,6 +14,7 @@ from frontier.graph.kinds import door, kind_of
 from frontier.memory.disk import reading
 from frontier.memory.host import HOST
 from frontier.program.frontiers import Frontier
+from frontier.program.prepared import GraphFunction, PreparedCall
 from frontier.program.problem import Problem
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Result = TypeVar("Result")
 _WAYS = "make one with fr.from_edges, fr.from_networkx, fr.from_scipy, fr.from_pandas or fr.read"
 
 
-def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def at_graph(function: Callable[Parameters, Result]) -> GraphFunction[Parameters, Result]:
     """Let a function of a graph take what graphs are made of, and run where the graph lies: a decorator."""
 
     @wraps(function)
@@ -57,7 +58,14 @@ def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
                 raise
             return _named(made, graph)
 
-    return call
+    def prepare(g: Any, /, **options: Any) -> PreparedCall[Result]:
+        if getattr(g, "_call_there", None) is not None:
+            raise GraphError("prepare() is for a graph of this process, and this one is in the ranks of a cluster")
+        graph = graph_of(g, f"{function.__name__}.prepare")
+        return PreparedCall(function if graph.placement.edges is None else call, graph, options)
+
+    call.prepare = prepare  # type: ignore[attr-defined]  # which GraphFunction documents
+    return cast("GraphFunction[Parameters, Result]", call)
 
 
 def _named(made: Result, graph: Any) -> Result:

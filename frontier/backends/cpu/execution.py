@@ -70,13 +70,14 @@ class Table:
         self.workers = workers
         self.counters = np.zeros(runtime_words.words(workers), np.int64)
         self._array = np.zeros(len(at), np.int64)
-        self._state = self._array[at["pc"] :]
+        self.state = self._array[at["pc"] :]
         self.words = self._array.data  # the array takes twice as long for one word
         self.address = address_of(self._array)
+        self.user: object = None  # stands for the run whose arrays it has the addresses of
 
-    def clear(self) -> None:
-        """Forget the run before."""
-        self._state.fill(0)
+    def begin(self, state: Any = 0) -> None:
+        """Begin a run with a state, and forget the run before."""
+        self.state[...] = state
         self.counters.fill(0)
         self.counters[runtime_words.GRAIN], self.counters[runtime_words.WAKING] = GRAIN, WAKING
 
@@ -99,6 +100,11 @@ class CpuExecution(LoopExecution):
         if not known:
             self._fill(self._table.counters)
         self._prepare()
+
+    def _point(self) -> None:
+        super()._point()
+        for name, word in self._code.scalars:
+            self._words[word] = address_of(self._p.scalars[name])
 
     def _of_workers(self, name: str, given: WorkerArray) -> int:
         sizes = {"locals": runtime_words.LOCAL, "places": self._p.graph.num_vertices, "row": given.width}

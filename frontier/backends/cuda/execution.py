@@ -165,6 +165,14 @@ class CudaExecution(LoopExecution):
                 self._fill(self._counters())
             self._prepare()
 
+    def again(self, f: Frontier | None) -> bool:
+        """Begin on the same problem once more; see LoopExecution."""
+        memory, work = self._p.graph.placement.memory, self._workspace
+        with memory.using():
+            if self._lost or work.stream != launch.current_stream() or work.clock is None:
+                return False
+            return super().again(f)
+
     def _counters(self) -> Any:
         """The counters. They go on from where the last run left them, which saves a launch that would clear them."""
         return self._workspace.array("counters", "words", runtime_words.size(self._code.run.most_blocks))

@@ -53,6 +53,7 @@ class Exchange:
     def __init__(self, at: dict[str, int], scalars: list[np.ndarray]) -> None:
         length = len(at)
         # The kernel writes why it returns, and the words after the scalars.
+        self.user: object = None  # stands for the run whose arrays it has the addresses of
         self._codes, self._state = slice(at["code"], at["detail"] + 1), slice(at["pc"], length)
         if detection.simulated():
             self.written = np.zeros(length + len(scalars), np.int64)
@@ -67,6 +68,7 @@ class Exchange:
         self._words = np.zeros(1 + length, np.int64)
         self._words[0] = address
         self.table = self._words[1:]
+        self.state = self.table[self._state]
         self.words, self._written = self.table.data, self.written.data  # quicker for a few words
         self._scalars, self._places = [], []
         for i, scalar in enumerate(scalars):
@@ -79,9 +81,9 @@ class Exchange:
         self._pointers = (ctypes.c_void_p * (1 + length))(*(first + 8 * i for i in range(1 + length)))
         self.parameters = ctypes.addressof(self._pointers)
 
-    def clear(self) -> None:
-        """Forget the state of the previous run."""
-        self.table[self._state] = 0
+    def begin(self, state: Any = 0) -> None:
+        """Begin a run with a state, and forget that of the previous run."""
+        self.state[...] = state
 
     def give(self, scalars: list[np.ndarray]) -> None:
         """Pass the scalars' values, each in its word of the table."""

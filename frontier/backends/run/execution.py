@@ -5,12 +5,13 @@ Backends differ in where arrays lie and how the function is called, which subcla
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier import tracing
-from frontier.backends.run import windows
+from frontier.backends.run import windows, workspace
 from frontier.backends.run.failures import failure
 from frontier.backends.run.hubs import hubs
 from frontier.backends.run.interrupts import deferred, undeferred
@@ -81,6 +82,10 @@ class LoopExecution:
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         self._p, self._step, self._given = p, step, f
         self._single = not schedule.fuse
+        # The state with which a run of these arrays begins; the table has their addresses if `_me` was its last user.
+        self._arrays: list[Any] = []
+        self._image: Any = None
+        self._me = object()
         self._kept: list[Any] = []  # arrays whose addresses are in the table, and to which there is no other reference
         self._stored: dict[str, Frontier] = {}
         self.done = False
@@ -89,6 +94,15 @@ class LoopExecution:
         self._compares = bool(self._files) and p.graph.placement.residence["fields"] == "host"
         self._passes: int | None = None  # set when the run is done, because others may use the table then
         self._result: Frontier | None = f
+
+    def again(self, f: Frontier | None) -> bool:
+        """Begin on the same problem once more, from another frontier; False if another run has its memory."""
+        if not workspace.retake(self._p.graph, self._workspace):
+            return False
+        self._given = self._result = f
+        self._kept, self._stored, self._passes, self.done = [], {}, None, False
+        self._prepare()
+        return True
 
     # ---- what a backend says -------------------------------------------------------------------------
 
@@ -111,7 +125,7 @@ class LoopExecution:
     # ---- the table -----------------------------------------------------------------------------------
 
     def _begin(self, code: Code, work: Workspace, table: Any) -> None:
-        """Take over a table with ``words``, a view of it that is quick to read and write, and ``clear``."""
+        """Take over a table with ``words``, a view of it that is quick to read and write, ``state`` and ``begin``."""
         self._code, self._workspace, self._table = code, work, table
         self._program, self._at, self._words = code.program, code.at, table.words
 
@@ -130,14 +144,16 @@ class LoopExecution:
 
     def _prepare(self) -> None:
         """Write the part of the table that belongs to this run."""
-        code, work, arrays, words, at = self._code, self._workspace, self._p.arrays, self._words, self._at
-        self._table.clear()
+        code, work, words, at = self._code, self._workspace, self._words, self._at
+        table, arrays = self._table, list(self._p.arrays.values())
+        if table.user is self._me and all(map(is_, arrays, self._arrays)):
+            table.begin(self._image)
+        else:
+            table.begin()
+            self._point()
+            table.user, self._arrays, self._image = self._me, arrays, table.state.copy()
         words[at["nanoseconds"]] = NANOSECONDS
         words[at["single"]] = self._single
-        for name, word in code.arrays:
-            words[word] = work.address_of(arrays[name])
-        for name, word in code.lengths:
-            words[word] = len(arrays[name])
         self._prepare_own()
         if "stamps" in self._program.inputs:
             self._set("epoch", work.epoch("stamps", "vertex_stamps"))
@@ -146,10 +162,16 @@ class LoopExecution:
         if self._given is not None:
             self._load(self._given)
 
+    def _point(self) -> None:
+        """Write where the problem's arrays and scalars lie."""
+        code, address_of, arrays, words = self._code, self._workspace.address_of, self._p.arrays, self._words
+        for name, word in code.arrays:
+            words[word] = address_of(arrays[name])
+        for name, word in code.lengths:
+            words[word] = len(arrays[name])
+
     def _prepare_own(self) -> None:
-        """Fill in what only this backend's table has: here the addresses of scalars."""
-        for name, word in self._code.scalars:
-            self._words[word] = self._workspace.address_of(self._p.scalars[name])
+        """Fill in what only this backend's table has."""
 
     def _input(self, name: str, given: Input) -> int:
         """The number that an input of a name is, or the address."""
@@ -339,6 +361,9 @@ class LoopExecution:
 
     def _call_reading(self) -> None:
         """Run for about 100 ms, or a pass; if a file of edges has changed by then, there is an error, and an end."""
+        if not self._files:
+            self._call()
+            return
         try:
             with reading(self._files, zeros=True, compares=self._compares):
                 self._call()

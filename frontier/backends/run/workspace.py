@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Code", "Workspace", "buffer_length", "code_for", "register_derived", "remembered", "roles", "take"]
+__all__ = [
+    "Code", "Workspace", "buffer_length", "code_for", "register_derived", "remembered", "retake", "roles",
+    "take",
+]  # fmt: skip
 
 AnyProgram = TypeVar("AnyProgram", bound=Program)
 
@@ -180,6 +183,16 @@ def take(graph: Graph) -> Workspace | None:
     with _lock:
         free = _pool.get(graph)
         return free.pop() if free else None
+
+
+def retake(graph: Graph, work: Workspace) -> bool:
+    """Take a workspace once more; False if another run has it, or it was not kept."""
+    with _lock:
+        free = _pool.get(graph, ())
+        if work not in free:
+            return False
+        free.remove(work)  # type: ignore[union-attr]  # of a list
+        return True
 
 
 def _idle() -> list[list[Workspace]]:

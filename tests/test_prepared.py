@@ -1,0 +1,225 @@
+"""Prepared calls give what plain ones give, in the memory of the call before."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import programs
+import pytest
+from conftest import Backend
+
+import frontier as fr
+from frontier import registry
+from frontier.memory.arrays import to_host
+from frontier.primitives import bfs
+from frontier.program.prepared import MOST
+from frontier.registry import primitive, primitives
+
+#: What any run may choose differently.
+CHOSEN = {"parent", "iterations", "visited", "passes", "error", "flow"}
+
+#: Two calls of each primitive whose graph is not its only argument, after the graph.
+CALLS: dict[str, tuple[tuple[Any, ...], ...]] = {
+    "bfs": ((0,), (7,)), "bfs_many": (([0, 3],), ([5],)), "sssp": ((0,), (7,)), "sssp_many": (([0, 3],), ([5],)),
+    "max_flow": ((0, 3), (2, 9)), "bellman_ford": ((0,), (7,)), "johnson": (([0, 3],), ([5],)),
+    "shortest_path": ((0, 3), (2, 9)), "who_to_follow": ((0,), (3,)), "personalized_pagerank": (([0],), ([3, 4],)),
+    "sample_neighbors": (([0, 3], [2, 2]), ([5], [2, 2])),
+}  # fmt: skip
+OPTIONS: dict[str, dict[str, Any]] = {
+    "katz": {"alpha": 0.01}, "random_walks": {"length": 5, "seed": 1},
+    "node2vec_walks": {"length": 5, "p": 0.5, "q": 2, "seed": 1},
+    "maximal_independent_set": {"seed": 1}, "color": {"seed": 1}, "maximal_matching": {"seed": 1},
+    "sample_neighbors": {"seed": 1},
+}  # fmt: skip
+
+
+def same(found: Any, expected: Any) -> bool:
+    if dataclasses.is_dataclass(expected):
+        names = [each.name for each in dataclasses.fields(expected)]
+        return all(same(getattr(found, x), getattr(expected, x)) for x in names if x[0] != "_" and x not in CHOSEN)
+    if isinstance(expected, int | float | list) or hasattr(expected, "dtype"):
+        return np.allclose(to_host(found), to_host(expected), 1e-5, 1e-7, equal_nan=True)
+    return True
+
+
+def graph(**options: Any) -> fr.Graph:
+    return fr.rmat(5, 4, seed=3, weights=(1, 9), **options)
+
+
+def test_searches(backend: Backend) -> None:
+    g = backend(graph())
+    search = fr.bfs.prepare(g)
+    for source in (0, 7, 7, 3):
+        assert same(search(source), fr.bfs(g, source))
+    held = search(0).level
+    assert search(1).level is held
+    assert same(search(2, max_depth=1), fr.bfs(g, 2, max_depth=1))  # another program, on other fields
+    assert same(search(2), fr.bfs(g, 2))
+
+
+def test_shortest_paths_with_a_pile_and_a_pair(backend: Backend) -> None:
+    g = backend(graph())
+    search = fr.sssp.prepare(g)
+    for source in (0, 7, 3):
+        assert same(search(source), fr.sssp(g, source))
+    assert same(search(3, delta=2.0), fr.sssp(g, 3))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", sorted(primitives()))
+def test_every_primitive(name: str, backend: Backend) -> None:
+    entry = primitives()[name]
+    g = backend(graph(directed=name in ("scc", "condensation")))
+    if name == "topological_order":
+        g = backend(fr.from_edges(np.arange(11), np.arange(1, 12), directed=True))
+    public = getattr(fr, name, None)
+    function: Any = entry.function if public is None or isinstance(public, type(fr)) else public
+    options = OPTIONS.get(name, {})
+    calls = CALLS.get(name, ((), ()))
+    if name == "predecessors":
+        calls = ((fr.bfs(g, 0),), (fr.bfs(g, 7),))
+    prepared = function.prepare(g, **options)
+    for given in (*calls, calls[0]):
+        assert same(prepared(*given), function(g, *given, **options)), given
+
+
+def test_an_enactor(backend: Backend) -> None:
+    g = backend(graph())
+    p = programs.bfs_problem(g, 0)
+    with pytest.raises(AttributeError, match="no field 'sources'"):
+        programs.BFSFromSource(p).prepare()(sources=3)
+    search = programs.BFSFromSource(p).prepare()
+    for source in (3, 0, 7):
+        level, parent = np.full(g.num_vertices, -1, "int32"), np.full(g.num_vertices, -1, "int32")
+        level[source], parent[source] = 0, source
+        assert search(source=source, level=level, parent=parent) is p
+        assert same(p.level, fr.bfs(g, source).level)
+
+
+def test_given_arrays_are_kept() -> None:
+    g = graph()
+    mine = np.zeros(g.num_vertices)
+
+    def add(p, v):
+        p.x[v] += 1
+
+    class Add(fr.Enactor):
+        loop = fr.Compute(add, over="vertices")
+
+    run = Add(fr.Problem(g, x=fr.vertex("float64", mine, copy=False))).prepare()
+    run()
+    run()
+    assert (mine == 2).all()
+
+
+def test_swapped_fields(backend: Backend) -> None:
+    g = backend(graph())
+    rank = fr.pagerank.prepare(g, max_iterations=3, tolerance=0)
+    expected = fr.pagerank(g, max_iterations=3, tolerance=0)
+    for _ in range(3):
+        assert same(rank(), expected)
+
+
+def test_after_an_error_nothing_is_kept(backend: Backend) -> None:
+    g = backend(graph())
+    search = fr.bfs.prepare(g)
+    first = search(0).level
+    with pytest.raises(fr.GraphError):
+        search(1000)
+    assert search(0).level is not first
+    assert same(search(7), fr.bfs(g, 7))
+
+
+def test_functors_may_change(backend: Backend) -> None:
+    scale = 1
+
+    def times(p, v):
+        p.x[v] = scale
+
+    class Times(fr.Enactor):
+        loop = fr.Compute(times, over="vertices")
+
+    run = Times(fr.Problem(backend(fr.path(3)), x=fr.vertex("int64"))).prepare()
+    assert to_host(run().x).tolist() == [1, 1, 1]
+    scale = 2
+    assert to_host(run().x).tolist() == [2, 2, 2]
+
+
+def test_what_a_graph_keeps_is_not_used_again() -> None:
+    g = graph()
+
+    def cached(given: fr.Graph) -> Any:
+        return given.cached("test_prepared.levels", lambda: fr.bfs(given, 0).level)
+
+    @primitive("test_prepared", "a test")
+    def searching(g: fr.Graph, source: int) -> Any:
+        return cached(g), fr.bfs(g, source).level
+
+    try:
+        call = searching.prepare(g)
+        kept, _ = call(5)
+        _, second = call(7)
+        assert second is not kept
+        assert same(kept, fr.bfs(g, 0).level)
+    finally:
+        del registry._entries["test_prepared"]
+
+
+def test_many_problems_are_not_all_kept() -> None:
+    g = graph()
+    @primitive("test_prepared", "a test")
+    def many(g: fr.Graph) -> list[Any]:
+        return [fr.bfs(g, source).level for source in range(2 * MOST)]
+
+    try:
+        call = many.prepare(g)
+        for _ in range(2):
+            assert all(same(level, fr.bfs(g, source).level) for source, level in enumerate(call()))
+        assert len(call._kept._problems) == MOST
+    finally:
+        del registry._entries["test_prepared"]
+
+
+def test_one_thread_at_a_time() -> None:
+    g = graph()
+    inside, go_on = threading.Event(), threading.Event()
+
+    def wait(enactor: Any) -> None:
+        inside.set()
+        go_on.wait(30)
+
+    p = fr.Problem(g, **fields(g))
+    run = bfs.BFS(p).prepare()
+    enactor = run._enactor
+    plain: Callable[..., Any] = enactor.run
+    enactor.run = lambda frontier=None: plain(frontier, on_step=wait)  # type: ignore[method-assign]
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        assert inside.wait(30)
+        with pytest.raises(fr.FrontierError, match="prepare one for each"):
+            run()
+    finally:
+        go_on.set()
+        thread.join()
+
+
+def fields(g: fr.Graph) -> dict[str, Any]:
+    return bfs._fields(g.id_dtype)
+
+
+def test_edges_on_a_disk(tmp_path: Any) -> None:
+    g = graph()
+    fr.write(g, tmp_path / "g.frontier")
+    there = fr.open(tmp_path / "g.frontier")
+    search = fr.bfs.prepare(there)
+    for source in (0, 7):
+        assert same(search(source), fr.bfs(g, source))
+
+
+def test_representation() -> None:
+    assert repr(fr.bfs.prepare(fr.path(3), max_depth=2)).endswith("; cpu>, max_depth=2)")
