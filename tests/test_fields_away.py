@@ -82,7 +82,7 @@ def expected(*steps):
 
 
 def away_of(p, name):
-    return p._shown.field(p.arrays[name]).away
+    return p._store.field(p.arrays[name]).away
 
 
 def test_they_stay_there_from_run_to_run(ranks):
@@ -99,7 +99,7 @@ def test_they_stay_there_from_run_to_run(ranks):
         if ranks.told:  # else the look has made the field whole, which went by the host
             assert seen[0] is seen[1]
         assert seen[1] is seen[2]
-        assert p._shown.field(p.arrays["rest"]).fresh
+        assert p._store.field(p.arrays["rest"]).fresh
         assert np.array_equal(np.asarray(p.value), known.value)
         assert away_of(p, "value") is None
         assert np.array_equal(p.sum, known.sum)
@@ -358,7 +358,7 @@ def test_many_elements_given_one_by_one(ranks):
         p = fr.Problem(g, value=fr.vertex("int64", 7), old=fr.vertex("int64", 1))
         for v in range(100):
             p.old[v] = v
-        assert len(p._shown.field(p.arrays["old"])._given) <= field_storage.FEW
+        assert len(p._store.field(p.arrays["old"])._given) <= field_storage.FEW
         GROW(p)
         assert np.asarray(p.value).tolist() == [8 + v % 5 for v in range(100)] + [9] * 28
 

@@ -148,7 +148,7 @@ def made():
     assert runs.pop() is not None  # and its arrays go with it
     return p
 def away(p):
-    return p._shown.field(p.arrays["value"]).away is not None
+    return p._store.field(p.arrays["value"]).away is not None
 assert away(made())
 with cupy.cuda.Device(world().local):
     taken = cupy.empty(cupy.cuda.runtime.memGetInfo()[0] - (500 << 20), np.uint8)

@@ -209,7 +209,7 @@ assert run(several).in_parts
 assert several.value is several.value
 run(one)
 both(lambda p: p.value.copy())                                  # twice, and then asked for
-assert not several.value.in_parts and "value" in several._shown.given_away(several)
+assert not several.value.in_parts and "value" in several._store.given_away(several)
 run(one), run(several)
 assert not several.value.in_parts                               # who has once asked is told after each run
 one, several = problem(whole), problem(g)

@@ -17,6 +17,7 @@ from test_fused import SIMULATED, given, graphs, grow, outcome, picky, spread
 import frontier as fr
 from frontier.backends.cuda.launch import address_of
 from frontier.distributed.devices import choice, compaction, execution, fused, loading, part, spreading
+from frontier.distributed.devices.spread_fields import spread_fields
 from frontier.errors import FunctorError, NotConvergedError
 from frontier.memory import detection, kept
 from frontier.memory import spread as spread_memory
@@ -130,13 +131,13 @@ def test_fields_that_are_not_spread(several, monkeypatch):
         "key": fr.vertex("int32", 9, combine="min"), "along": fr.vertex("float32", with_="key"),
         "wide": fr.vertex("int32", shape=3), "length": fr.edge("int32", 2), "list": fr.array([1, 2]),
     }  # fmt: skip
-    assert fields(g, **more)._spread == {"own", "number", "flag", "far", "sum"}
-    assert fields(graphs()[0].to("cuda"))._spread == set()
+    assert spread_fields(fields(g, **more)).spread == {"own", "number", "flag", "far", "sum"}
+    assert spread_fields(fields(graphs()[0].to("cuda"))).spread == set()
     monkeypatch.setattr(spreading, "LEAST_FIELD", 8 * g.num_vertices)
     p = fields(g)
-    assert p._spread == {"own", "far", "sum"}
+    assert spread_fields(p).spread == {"own", "far", "sum"}
     if not SIMULATED:
-        assert {name for name, array in p.arrays.items() if spread_memory.is_spread(array)} == p._spread
+        assert {name for name, array in p.arrays.items() if spread_memory.is_spread(array)} == spread_fields(p).spread
 
 
 def test_not_with_all_gpus(monkeypatch):
@@ -148,7 +149,7 @@ def test_not_with_all_gpus(monkeypatch):
     with strict_cupy.simulated() if SIMULATED else monkeypatch.context():
         g = graphs()[0].to("cuda:all")
         assert g._topology.spread is not None
-        assert fields(g)._spread == set()
+        assert spread_fields(fields(g)).spread == set()
 
 
 @pytest.mark.parametrize("kind", ["list", "host", "device", "one"])
@@ -159,7 +160,7 @@ def test_first_values(several, kind):
         given = {"list": values.tolist(), "host": values, "device": gpu(0).moved(values), "one": np.array(7)}[kind]
         for dtype in ("int64", "float32", "int16"):
             p = fr.Problem(g, value=fr.vertex(dtype, given))
-            assert p._spread == {"value"}
+            assert spread_fields(p).spread == {"value"}
             assert p.value.dtype == dtype
             assert np.array_equal(to_host(p.value), np.broadcast_to(to_host(given), values.shape).astype(dtype))
     with pytest.raises(fr.FrontierError, match="are"):
@@ -193,7 +194,7 @@ def test_programs_one_after_another(several):
         p.sum *= 2
 
     p = same_on_both(graphs()[0], several, fields, STEP, far, writes, STEP, writes, far, alone, STEP)
-    assert p._spread == {"own", "number", "flag", "far", "sum"}
+    assert spread_fields(p).spread == {"own", "number", "flag", "far", "sum"}
 
 
 def least(p, src, dst):
@@ -231,17 +232,17 @@ def test_what_nobody_has_seen_is_not_looked_at(several, monkeypatch):
         step(p), step(q)
         assert sorted(looked) == sorted(len(several.split(",")) * expected)
         if number == 0:
-            assert p._fresh == p._unfilled == {"value", "other"}
+            assert spread_fields(p).fresh == spread_fields(p).unfilled == {"value", "other"}
         found, right = seen(p), seen(q)
-        for name in found.keys() - p._fresh:
+        for name in found.keys() - spread_fields(p).fresh:
             np.testing.assert_equal(found[name], right[name])
     p = make(g.to(several))
     step(p)
     assert to_host(p.value).tolist() == [4] * n  # filled when somebody looks
-    assert p._fresh == p._unfilled == {"other"}
+    assert spread_fields(p).fresh == spread_fields(p).unfilled == {"other"}
     p = make(g.to(several))
     fr.Advance(least, output=None, over="vertices", schedule=fr.Schedule(fuse=False))(p)
-    assert p._fresh == set()
+    assert spread_fields(p).fresh == set()
 
 
 def test_gpus_are_waited_for_before_fields_are_filled(several, monkeypatch):
@@ -297,7 +298,7 @@ def test_fields_of_a_run_that_is_interrupted_at_its_end(several, monkeypatch):
         patch.setattr(part.Part, "give", stopped)
         with pytest.raises(KeyboardInterrupt):
             add_four(p)
-    assert "own" not in p._fresh
+    assert "own" not in spread_fields(p).fresh
     for each in (p, q):
         fr.Advance(reader, output=None, over="vertices")(each)
     np.testing.assert_equal(seen(p), seen(q))
@@ -406,10 +407,10 @@ def test_copies_of_problems(several, copied):
     p, q = fields(g.to(several)), fields(g)
     other = copied(p)
     if copied is copy.copy:  # which has the same arrays
-        assert other._spread == p._spread
+        assert spread_fields(other).spread == spread_fields(p).spread
     else:
         if not SIMULATED:  # there an array is spread as the one is of which it is a copy
-            assert other._spread == set()
+            assert spread_fields(other).spread == set()
         np.testing.assert_equal(seen(p), seen(q))
     STEP(other)
     STEP(q)

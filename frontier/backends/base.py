@@ -19,6 +19,7 @@ from frontier.lowering.frontier_state import SMALL
 from frontier.memory.disk import DISK
 from frontier.memory.host import HOST
 from frontier.memory.placement import BACKENDS, SHIPPED, Placement, backend_names, placed, unknown
+from frontier.program.field_store import FieldStore
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -179,13 +180,9 @@ class Backend(ABC):
         """Return a graph, which all processes that run each program together must have; they ask together."""
         return graph
 
-    def shown(self) -> Any:
-        """Return what shows the fields of one problem to programs, where that is not their arrays.
-
-        Its ``of(problem, name)`` is what ``problem.name`` gives, and ``known(array)`` tells it that a program has set a
-        whole array.
-        """
-        return None
+    def field_store(self, g: Graph) -> FieldStore:
+        """Return what makes the arrays of a problem's fields, and says what users see of them."""
+        return FieldStore()
 
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph of which each process has a part, where :attr:`divides`; options as of ``fr.from_edges``."""

@@ -18,5 +18,6 @@ another placement, ``reorder`` numbers its vertices anew, ``subgraphs`` takes so
 ``states`` makes pairs of them and states of an automaton, ``copies`` puts several copies side by side.
 ``compressing`` makes compressed lists, which are ``packed`` by the kernels of
 ``packed_kernels``; ``sparse_offsets`` are those of lists most of which are empty. ``shares`` has the edges of graphs
-that several processes make together; ``in_parts`` answers what primitives ask of them.
+that several processes make together; ``division`` says how a graph is divided, and ``in_parts`` answers what
+primitives ask of such graphs.
 """

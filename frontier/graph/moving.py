@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
@@ -45,7 +45,7 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
         return graph
     divided = graph._topology.divided
     if divided is not None:  # all ranks do this together
-        return moved(graph._once("whole", divided.gathered), there)
+        return moved(cast("Graph", graph._once("whole", divided.gathered)), there)
     if there.divides and graph._topology.packed:
         return moved(graph.decompressed(), there)
     if _shares(graph._topology, here, graph, there):

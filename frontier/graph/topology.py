@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from frontier.graph.packed import PackedIds
 from frontier.graph.sparse_offsets import SparseOffsets
 from frontier.memory.disk import File, file_of, reading
 from frontier.system.forks import renewed
+
+if TYPE_CHECKING:
+    from frontier.graph.division import AmongRanks, OverGpus
 
 __all__ = [
     "OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "moved_ends", "moved_offsets", "offset_dtype", "plain",
@@ -96,9 +99,21 @@ class Topology:
         self.edges = {name: read_only(column) for name, column in edges.items()}
         self.derived: dict[str, Any] = {}
         self.recipes: dict[str, Callable[[], Any]] = {}  # by name, for graphs made of others
-        self.divided: Any = None  # what a graph in parts is made of, see frontier.distributed.ranks.graphs
-        self.spread: Any = None  # how edges lie in the memories of several GPUs, frontier.distributed.devices.spreading
+        self.divided: AmongRanks | None = None
+        self.spread: OverGpus | None = None
         self.lock = renewed(threading.RLock())  # making one derived value may ask for another
+
+    @property
+    def ranks(self) -> AmongRanks:
+        """How a graph in parts is divided; only of those."""
+        assert self.divided is not None
+        return self.divided
+
+    @property
+    def gpus(self) -> OverGpus:
+        """How a graph on several GPUs is spread; only of those."""
+        assert self.spread is not None
+        return self.spread
 
     @property
     def targets(self) -> Array:

@@ -66,8 +66,8 @@ class Computing(Protocol):
     def alike(self, graph: Any) -> Any:
         """Return a graph that all these processes must have."""
 
-    def shown(self) -> Any:
-        """Return what shows the fields of a problem to programs; None: they get the arrays."""
+    def field_store(self, graph: Any) -> Any:
+        """Return what makes the arrays of a problem's fields."""
 
     def residing(self, graph: Any, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
         """Return the placement of a graph whose edges are to lie elsewhere."""

@@ -103,8 +103,7 @@ class Kept:
     def keep(self, p: Problem, graph: Graph, fields: dict[str, Field]) -> None:
         """Keep a problem that was made because there was none to take."""
         if graph is self._graph and len(self._problems) == self._next - 1 < MOST:
-            whole = graph._topology.divided is None and graph._topology.spread is None and p._shown is None
-            self._problems.append(_Problem(p, fields) if whole else None)
+            self._problems.append(_Problem(p, fields) if p._store.in_one_memory else None)
 
     def run_again(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution | None:
         """Begin the run of a step on a problem once more; None if there was none like it."""
@@ -174,7 +173,7 @@ def _assign(p: Problem, name: str, made: Field) -> None:
     """Give an array initial values that are not one number."""
     array = p.arrays[name]
     if not made.copy:
-        p.arrays[name] = p._adopted(name, made, len(array))
+        p.arrays[name] = p._store.adopted(p.graph, name, made, p._pairs)
     else:
         fits(made.init, array.dtype, name, len(array), width=made.width)
         array[...] = matching(made.init, array)
@@ -279,7 +278,7 @@ class PreparedRun(_Prepared):
         super().__init__(p.graph)
         self._enactor = enactor
         self._problem = _Problem(p, p.fields)
-        if p.graph._topology.divided is not None or p.graph._topology.spread is not None or p._shown is not None:
+        if not p._store.in_one_memory:
             raise FrontierError(f"prepare() runs in one memory, and the fields of {p!r} are in parts")
 
     def __call__(self, frontier: Any = None, **values: Any) -> Problem:

@@ -16,19 +16,17 @@ import numpy as np
 
 from frontier.display import html
 from frontier.errors import FrontierError
-from frontier.memory import spread
-from frontier.memory.arrays import is_device, matching
+from frontier.memory.arrays import is_device
 from frontier.memory.reuse import kept_by
 from frontier.program.frontiers import KINDS, Frontier
-from frontier.program.pairs import apart, pairs_of, side_by_side
+from frontier.program.pairs import apart, pairs_of
 from frontier.program.values import fits, holds, plain, read
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from frontier.graph.graph import Graph
+    from frontier.program.field_store import FieldStore
     from frontier.program.pairs import Pair
 
 __all__ = ["SIZES", "Field", "Problem", "array", "edge", "pile", "replace_array", "scalar", "vertex"]
@@ -241,15 +239,12 @@ class Problem:
         store = self.__dict__
         store["graph"] = graph
         store["fields"] = fields
-        store["_shown"] = graph.placement.backend.shown()  # before the arrays, so that copies are made of whole ones
+        # Before the arrays, so that copies are made of whole ones.
+        store["_store"] = graph.placement.backend.field_store(graph)
         store["arrays"] = {}  # vertex and edge fields and arrays, by name
         store["scalars"] = {}  # arrays of one element, so that compiled code has an address
         store["piles"] = {}
         store["workspace"] = {}  # what a backend keeps for this problem between calls
-        store["_spread"] = set()  # vertex fields of which each of several GPUs has a part
-        store["_fresh"] = set()  # those of them that have one value, which nobody has seen since they were made
-        store["_unfilled"] = set()  # those of them whose memory does not have that value yet
-        lengths = {"vertex": graph.num_vertices, "edge": graph.num_slots}
         for name, made in fields.items():
             if not isinstance(made, Field):
                 raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
@@ -257,10 +252,10 @@ class Problem:
                 raise FrontierError(f"a field cannot be called {name!r}")
         _check_companions(fields)
         store["_pairs"] = pairs_of(fields)
-        self._check_room(fields, lengths)
+        self._check_room(fields)
         with graph.placement.memory.using("the fields of a problem"):
             for name, made in fields.items():
-                self._make(name, made, lengths)
+                self._make(name, made)
             if store["_pairs"]:
                 self._lay_pairs()
         if kept is not None:
@@ -268,49 +263,30 @@ class Problem:
 
     def _lay_pairs(self) -> None:
         """Where functors are compiled: lay the two arrays of each pair side by side, unless they are already."""
-        placement = self.graph.placement
-        if not placement.backend.keeps_pairs:
+        if not self.graph.placement.backend.keeps_pairs:
             return
         for pair in self._pairs:
             if not pair.word:
                 continue
             before = self.arrays[pair.key], self.arrays[pair.other]
             if apart(*before):
-                shown = self._shown
-                made = side_by_side(placement.memory, before) if shown is None else shown.side_by_side(before)
-                self.arrays.update(zip(pair[:2], made, strict=True))
+                self.arrays.update(zip(pair[:2], self._store.side_by_side(self.graph, before), strict=True))
 
-    def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
-        if self.graph._topology.divided is not None:
-            return  # a part of them only is there
-        if self.graph._topology.spread is not None:
-            lengths = {"vertex": lengths["vertex"]}  # of edges, several memories have parts
-        sizes = [
-            made.dtype.itemsize * lengths[made.kind] * (made.width or 1)
-            for name, made in fields.items()
-            if made.dtype is not None and made.kind in lengths and not self._is_spread(name, made)
-        ]
+    def _check_room(self, fields: dict[str, Field]) -> None:
+        sizes = self._store.bytes_in_memory(self.graph, fields, self._pairs)
         needed, memory = sum(sizes), self.graph.placement.memory
         if needed >= memory.small:
             memory.check_room(needed, f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
-
-    def _is_spread(self, name: str, made: Field) -> bool:
-        """Whether each of several GPUs has the elements of its own vertices, and not the first one the whole field."""
-        how, backend = self.graph._topology.spread, self.graph.placement.backend
-        if how is None or not backend.divides or made.kind != "vertex" or made.width:
-            return False
-        in_a_word = any(pair.word and name in pair[:2] for pair in self._pairs)
-        return bool(how.takes(self.graph.num_vertices, made.dtype)) and not in_a_word
 
     def _add(self, fields: dict[str, Field]) -> None:
         """Add hidden fields of a program; what backends keep for the problem is discarded."""
         with self.graph.placement.memory.using("what an ordered loop needs"):
             for name, made in fields.items():
-                self._make(name, made, {"vertex": self.graph.num_vertices, "edge": self.graph.num_slots})
+                self._make(name, made)
         self.fields.update(fields)
         self.workspace.clear()
 
-    def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
+    def _make(self, name: str, made: Field) -> None:
         if made.kind == "pile":
             self.piles[name] = Frontier(self.graph, (), made.init)
             return
@@ -321,98 +297,7 @@ class Problem:
             self.scalars[name] = value = np.empty(1, made.dtype)
             value[0] = plain(made.init)
             return
-        memory, divided = self.graph.placement.memory, self.graph._topology.divided
-        if not made.copy:
-            self.arrays[name] = self._adopted(name, made, lengths[made.kind])
-            return
-        if made.width:
-            self._make_wide(name, made, lengths[made.kind])
-            return
-        if divided is not None and made.kind == "edge":
-            self.arrays[name] = self._edges_of(divided, name, made)
-            return
-        if made.kind == "edge" and self.graph._topology.spread is not None:
-            if not made.plain:
-                fits(made.init, made.dtype, name, lengths["edge"], "edges")
-            self.arrays[name] = self.graph._topology.spread.full(made.init, made.dtype)
-            return
-        if self._is_spread(name, made):
-            self._make_spread(name, made, lengths["vertex"])
-            return
-        if made.plain and made.kind == "vertex" and self._shown is not None:
-            self.arrays[name] = self._shown.begun(self.graph, name, made)
-            return
-        if made.plain:
-            self.arrays[name] = memory.full(lengths[made.kind], made.init, made.dtype)
-            return
-        if made.kind == "array":
-            self.arrays[name] = memory.moved(made.init, copy=True)
-            return
-        length = lengths[made.kind]
-        fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
-        if np.ndim(made.init) == 0:
-            self.arrays[name] = memory.full(length, plain(made.init), made.dtype)
-        elif is_device(made.init):
-            self.arrays[name] = memory.moved(made.init).astype(made.dtype, order="C")
-        else:
-            self.arrays[name] = memory.moved(np.array(read(made.init, name), made.dtype))
-
-    def _adopted(self, name: str, made: Field, length: int) -> NDArray[Any]:
-        """The array of a user that is a field."""
-        g = self.graph
-        if g._topology.divided is not None or g._topology.spread is not None:
-            raise FrontierError(f"field {name!r}: copy=False is for graphs in one memory, and this one is in parts")
-        if any(name in pair[:2] and pair.word for pair in self._pairs):
-            raise FrontierError(f"field {name!r}: copy=False does not go with with_=: both fields lie in one array")
-        values, shape = read(made.init, f"field {name!r}"), (length, made.width) if made.width else (length,)
-        here = isinstance(values, g.placement.memory.xp.ndarray)
-        wrong = (
-            f"of shape {values.shape}, not {shape}" if values.shape != shape
-            else f"of {values.dtype}, not {made.dtype}" if values.dtype != made.dtype
-            else f"not where the graph lies, {g.backend}" if not here
-            else "not contiguous" if not values.flags.c_contiguous
-            else "read-only" if here and not getattr(values.flags, "writeable", True)
-            else ""
-        )  # fmt: skip
-        if wrong:
-            raise FrontierError(f"field {name!r}: copy=False takes the array as it is, but it is {wrong}")
-        return values
-
-    def _make_wide(self, name: str, made: Field, length: int) -> None:
-        """A field of several values: a contiguous array of two dimensions."""
-        assert made.dtype is not None
-        if not made.plain:
-            fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges", made.width)
-        divided = self.graph._topology.divided
-        if divided is not None and made.kind == "edge":
-            self.arrays[name] = divided.full(made.init, made.dtype, made.width)
-            return
-        flat = self.graph.placement.memory.full(length * made.width, 0, made.dtype)
-        self.arrays[name] = array = flat.reshape(length, made.width)
-        array[...] = matching(made.init, array)
-
-    def _make_spread(self, name: str, made: Field, length: int) -> None:
-        """A field of vertices of which each of several GPUs has those that it owns."""
-        assert made.dtype is not None
-        if not made.plain:
-            fits(made.init, made.dtype, name, length, "vertices")
-        given = made.init if is_device(made.init) or not np.ndim(made.init) else np.array(made.init, made.dtype)
-        given = plain(given) if np.ndim(given) == 0 else given
-        how = self.graph._topology.spread
-        self.arrays[name] = how.vertices(given, made.dtype)
-        self._spread.add(name)
-        if isinstance(given, int | float | np.generic):
-            self._fresh.add(name)
-            self._unfilled.add(name)
-        elif np.ndim(given) == 0:  # an array, which what looks at fresh fields does not expect
-            how.fill([(self.arrays[name], given)])
-
-    def _edges_of(self, divided: Any, name: str, made: Field) -> NDArray[Any]:
-        """A field of edges of a graph in parts: as long as all edge slots, but only a rank's own are there."""
-        if not made.plain and len(np.shape(made.init)) and not hasattr(made.init, "gather"):
-            fits(made.init, made.dtype, name, self.graph.num_slots, "edges")  # type: ignore[arg-type]
-        own: NDArray[Any] = divided.full(made.init, made.dtype)
-        return own
+        self.arrays[name] = self._store.make(self.graph, name, made, self._pairs)
 
     if TYPE_CHECKING:
         graph: Graph
@@ -422,18 +307,12 @@ class Problem:
         piles: dict[str, Frontier]
         workspace: dict[Any, Any]
         _pairs: tuple[Pair, ...]
-        _spread: set[str]
-        _fresh: set[str]
-        _unfilled: set[str]
-        _shown: Any
+        _store: FieldStore
 
     def __getattr__(self, name: str) -> Any:
         store = self.__dict__
         if name in store.get("arrays", ()):
-            if name in store["_fresh"]:
-                self._look_at({name})
-            shown = store["_shown"]
-            return store["arrays"][name] if shown is None else shown.of(self, name)
+            return store["_store"].seen(self, name)
         if name in store.get("scalars", ()):
             return store["scalars"][name][0]
         if name in store.get("piles", ()):
@@ -449,10 +328,7 @@ class Problem:
                 return
             with self.graph.placement.memory.using(f"the field {name!r}"):
                 fits(value, array.dtype, name, len(array), width=self.fields[name].width)
-                if self._shown is None:
-                    array[...] = matching(value, array)
-                else:
-                    self._shown.assign(array, matching(value, array))
+                self._store.assign(self, name, value)
         elif name in self.scalars:
             fits(value, self.scalars[name].dtype, name, None)
             self.scalars[name][0] = plain(value)
@@ -460,19 +336,6 @@ class Problem:
             self._set_pile(name, value)
         else:
             raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self._seen())}")
-
-    def _look_at(self, names: Collection[str]) -> None:
-        """Somebody looks at fields that GPUs have not filled, or are still filling, and may write to them."""
-        seen = self._fresh.intersection(names)
-        if seen:
-            values = [(self.arrays[name], plain(self.fields[name].init)) for name in seen & self._unfilled]
-            self.graph._topology.spread.fill(values)
-            self._known(seen)
-
-    def _known(self, names: Collection[str]) -> None:
-        """Fields may have any values from now on, which are in their memory."""
-        self._unfilled.difference_update(names)  # first: what is unfilled is fresh, also if Ctrl-C comes in between
-        self._fresh.difference_update(names)
 
     def _set_pile(self, name: str, value: Any) -> None:
         kind = self.fields[name].init
@@ -489,13 +352,12 @@ class Problem:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy: without what backends have cached for this problem, such as compiled code."""
-        self._look_at(self.arrays)
+        self._store.look_at(self, self.arrays)
         return {**self.__dict__, "workspace": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        # Copies of arrays lie on one GPU.
-        self.__dict__["_spread"] = {name for name in self._spread if spread.is_spread(self.arrays[name])}
+        self._store.copied(self)
         self._lay_pairs()  # copies of arrays lie apart
 
     def __dir__(self) -> list[str]:

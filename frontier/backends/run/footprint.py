@@ -52,12 +52,12 @@ class Outline(Problem):
         if self.graph.weights is None:
             self.workspace["layout"] = Layout.of(self).with_weights("float64")
 
-    def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
+    def _check_room(self, fields: dict[str, Field]) -> None:
         pass  # there is always room for nothing
 
-    def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
-        if made.kind not in lengths:
-            super()._make(name, made, lengths)
+    def _make(self, name: str, made: Field) -> None:
+        if made.kind not in ("vertex", "edge"):
+            super()._make(name, made)
 
 
 def footprint(
@@ -121,7 +121,8 @@ def _bytes(p: Outline) -> int:
 
 def _bytes_spread(p: Outline) -> int:
     """Of the fields of vertices of which each of several GPUs has a part."""
-    each = [made.dtype for name, made in p.fields.items() if made.dtype is not None and p._is_spread(name, made)]
+    fields = {name: made.dtype for name, made in p.fields.items() if made.dtype is not None}
+    each = [dtype for name, dtype in fields.items() if p._store.spreads(p.graph, name, p.fields[name], p._pairs)]
     return p.graph.num_vertices * sum(dtype.itemsize for dtype in each)
 
 

@@ -53,8 +53,8 @@ def rows(result: Result, graph: Graph | None, rank: int, size: int, none: bool =
     count = 0 if none else own.stop - own.start
     if result.row_kind == "slot":
         assert graph is not None
-        part = graph._topology.divided.parts[0]
-        ends = {"source": part.sources[own][:count], "target": part.targets[own][:count]}
+        here = graph._topology.ranks.parts[0]
+        ends = {"source": here.sources[own][:count], "target": here.targets[own][:count]}
     else:
         ends = {"vertex": np.arange(own.start, own.start + count)}
     names = result.names if graph is None else graph.names

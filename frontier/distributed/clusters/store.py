@@ -70,7 +70,7 @@ class Store:
         """Return a rank's entries of an array, without asking other ranks."""
         value = self.found(key)
         if name == "sources":
-            part = value._topology.divided.parts[0]
+            part = value._topology.ranks.parts[0]
             return part.sources[slots_of(value)]
         value = getattr(value, name) if name else value
         if isinstance(value, FieldInParts | InParts):
@@ -80,7 +80,7 @@ class Store:
 
 def slots_of(graph: Graph) -> slice:
     """Return the slots of a rank's own edges of a graph in parts."""
-    own = graph._topology.divided.slots(0)
+    own = graph._topology.ranks.slots(0)
     return slice(own.start, own.stop)
 
 

@@ -40,6 +40,7 @@ from frontier.errors import GraphError
 from frontier.memory import detection, spread
 from frontier.memory.gpu import gpu
 from frontier.memory.placement import Placement, backend_named, placed, unknown
+from frontier.program.field_store import FieldStore
 
 if TYPE_CHECKING:
     from frontier.distributed.transport.communicators import Communicator
@@ -89,8 +90,14 @@ class DevicesBackend(Backend):
         try:
             return FusedExecution(step, p, f, schedule, self.memories)
         except OneKernelError:
-            p._look_at(p.arrays)
+            p._store.look_at(p, p.arrays)
             return DevicesExecution(step, p, f, schedule, self.memories)
+
+    def field_store(self, g: Graph) -> FieldStore:
+        """Return the store of one problem: where edges are spread, fields may be."""
+        from frontier.distributed.devices.spread_fields import SpreadFields
+
+        return FieldStore() if g._topology.spread is None else SpreadFields()
 
     def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
         """Lower a step as the cuda backend does: here each step of it is a program of its own."""

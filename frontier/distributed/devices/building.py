@@ -357,7 +357,7 @@ def _assembled(
 
 def _check_both_ways(g: Graph) -> None:
     """Refuse rows in which not every edge has its reverse, with the same weight, by sums over edges and reverses."""
-    how, top = g._topology.spread, g._topology
+    how, top = g._topology.gpus, g._topology
 
     def sums(part: int) -> int:
         low, high = how.bounds[part : part + 2].tolist()

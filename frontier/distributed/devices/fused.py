@@ -20,6 +20,7 @@ from frontier.distributed.devices import loading
 from frontier.distributed.devices.meeting_words import LOST, PATIENCE
 from frontier.distributed.devices.part import Part
 from frontier.distributed.devices.replicas import replicas_of
+from frontier.distributed.devices.spread_fields import spread_fields
 from frontier.distributed.devices.touches import OneKernelError, touches_of
 from frontier.errors import DeviceLostError, FrontierError, NotConvergedError
 from frontier.memory import detection, peers
@@ -124,7 +125,8 @@ class FusedExecution:
         """Begin to let all GPUs have fields and scalars as they are now; what to keep while they have not finished."""
         first, touches = self._replicas[0], self._touches
         kept = loading.load(self._p, self._replicas, touches.apart, self._begun)
-        self._p._fresh.difference_update(touches.changed & first.shared)  # in place; of others when they come back
+        # These are changed in place; others are known when they come back.
+        spread_fields(self._p).fresh.difference_update(touches.changed & first.shared)
         for replica, part in zip(self._replicas, self.parts, strict=True):
             replica.prepare(self._p)
             part.load(self._p)
@@ -207,7 +209,7 @@ class FusedExecution:
         if self._ahead and {part.code() for part in self.parts} <= {codes.DONE, codes.PAUSED}:
             changed = changed - first.private  # which are there already
         loading.bring_back(self._p, self._replicas, changed, touches.mirrored - touches.claimed)
-        self._p._known(touches.changed)
+        spread_fields(self._p).known(touches.changed)
 
 
 @cache

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.distributed.devices import compaction
+from frontier.distributed.devices.spread_fields import spread_fields
 from frontier.memory import detection, spread
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ FEW, SHORT = 16, 1 << 16
 
 def begin(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> frozenset[str]:
     """Let GPUs begin to fill fields that nobody has seen since they were declared; those of which each has a copy."""
-    first = replicas[0]
-    shared, private = p._unfilled & p._fresh & first.shared, p._fresh & first.private
+    first, store = replicas[0], spread_fields(p)
+    shared, private = store.unfilled & store.fresh & first.shared, store.fresh & first.private
     if not (shared or private):
         return frozenset()
     wait(replicas)  # for whoever has used this memory before
@@ -48,7 +49,7 @@ def begin(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> fr
             for name in private:
                 begun, last = _span(p, replica, name, apart)
                 replica.memory.fill(arrays[name][begun:last], _usual(p.fields[name]))
-    p._unfilled.difference_update(shared)
+    store.unfilled.difference_update(shared)
     return frozenset(private)
 
 
@@ -58,7 +59,7 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], begun:
     Before the first GPU changes the fields, all GPUs must be waited for; until then what is returned must be kept.
     ``begun`` are fields that :func:`begin` has begun to fill: where nobody has seen them since, GPUs have them.
     """
-    first, others, fresh = replicas[0], replicas[1:], p._fresh.intersection(begun)
+    first, others, fresh = replicas[0], replicas[1:], spread_fields(p).fresh.intersection(begun)
     arrays = {name: array for name, array in p.arrays.items() if name not in first.shared | first.private}
     if not (arrays or p.piles) and first.private <= fresh:
         return None

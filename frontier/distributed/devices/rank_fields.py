@@ -12,6 +12,7 @@ import numpy as np
 
 from frontier.backends.cuda import launch
 from frontier.distributed.ranks.deferred_fields import read
+from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.fields import whole
 from frontier.distributed.ranks.merge import stays
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from frontier.distributed.devices.replicas import Replica
     from frontier.distributed.devices.touches import Touches
     from frontier.distributed.ranks.field_storage import Values
+    from frontier.distributed.ranks.visible_fields import VisibleFields
     from frontier.distributed.transport.communicators import Communicator
     from frontier.program.problem import Problem
 
@@ -55,14 +57,16 @@ class RankFields:
 
     def complete(self) -> None:
         """Let all ranks have fields as a whole of which the kernel reads other ranks' elements."""
-        p, shown = self._p, self._p._shown
-        for name in () if shown is None else shown.in_parts(p):
+        p, shown = self._p, visible(self._p)
+        if shown is None:
+            return
+        for name in shown.in_parts(p):
             if self._own(name, name in self._touches.apart) == slice(None):
                 whole(shown.of(p, name))
 
     def load(self) -> None:
         """Bring to the GPU what the kernel may read: of fields that it touches apart, this rank's elements."""
-        p, shown, apart = self._p, self._p._shown, self._touches.apart
+        p, shown, apart = self._p, visible(self._p), self._touches.apart
         arrays = self._replica.whole.arrays
         fields = {name: None if shown is None else shown.field(host) for name, host in p.arrays.items()}
         for name, field in fields.items():
@@ -104,10 +108,11 @@ class RankFields:
         p, touches = self._p, self._touches
         names = [name for name in p.arrays if name in touches.changed | touches.swapped]
         everywhere = frozenset() if stopped else touches.mirrored - touches.claimed
-        if p._shown is None:
+        shown = visible(p)
+        if shown is None:
             self._bring_back(names, everywhere)
         else:
-            self._stay(names, everywhere)
+            self._stay(shown, names, everywhere)
 
     def _bring_back(self, names: list[str], everywhere: Collection[str]) -> None:
         """Let the host of each rank have all elements of some fields, of which kernels know some ``everywhere``."""
@@ -120,9 +125,9 @@ class RankFields:
             for name in told:
                 p.arrays[name][self._starts[rank] : self._starts[rank + 1]] = each[name]
 
-    def _stay(self, names: list[str], everywhere: Collection[str]) -> None:
+    def _stay(self, shown: VisibleFields, names: list[str], everywhere: Collection[str]) -> None:
         """Leave fields on the GPU until somebody asks; all ranks take over what others own of short ones."""
-        p, shown = self._p, self._p._shown
+        p = self._p
         short = set(shown.told_to_all(p))
         told = [name for name in names if name not in everywhere and name in short]
         if told:

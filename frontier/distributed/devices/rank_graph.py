@@ -14,11 +14,13 @@ from frontier.backends.python.hosted import same
 from frontier.backends.run.interrupts import deferred
 from frontier.distributed.devices.replicas import rows_of
 from frontier.distributed.devices.touches import OneKernelError
+from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.in_edges import number_in_edges
 from frontier.distributed.ranks.merge import stays
 from frontier.distributed.ranks.remote_reads import names_of, needs
 from frontier.distributed.transport.rounds import common, met
 from frontier.program.effects import effects
+from frontier.program.field_store import FieldStore
 from frontier.program.frontiers import Frontier
 from frontier.program.step import scheduled, walk
 
@@ -118,19 +120,21 @@ def problem_there(p: Problem, g: Graph, copies: Copies) -> Problem:
 
     Fields that an earlier run has left on the GPU have the same arrays.
     """
-    divided, memory = p.graph._topology.divided, g.placement.memory
+    memory = g.placement.memory
     arrays = {name: _array_for(p, array, memory) for name, array in p.arrays.items() if not stays(p, name)}
     for name in p.arrays.keys() - arrays.keys():
-        arrays[name] = copies.like(p.arrays[name], [divided.slots_of(p.graph)])
+        arrays[name] = copies.like(p.arrays[name], [p.graph._topology.ranks.slots_of(p.graph)])
     piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
-    made = same(p, graph=g, piles=piles, workspace={}, _shown=None, arrays={name: arrays[name] for name in p.arrays})
+    here = {name: arrays[name] for name in p.arrays}
+    made = same(p, graph=g, piles=piles, workspace={}, _store=FieldStore(), arrays=here)
     made._lay_pairs()
     return made
 
 
 def _array_for(p: Problem, array: Any, memory: Memory) -> Any:
     """An array on the GPU for a field."""
-    field = None if p._shown is None else p._shown.field(array)
+    shown = visible(p)
+    field = None if shown is None else shown.field(array)
     if field is not None and field.away is not None and field.away.memory is memory:
         return field.away.array
     return memory.xp.empty(array.shape, array.dtype)

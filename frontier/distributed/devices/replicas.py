@@ -20,6 +20,7 @@ import numpy as np
 
 from frontier.backends.python.hosted import same
 from frontier.distributed.devices import spreading
+from frontier.distributed.devices.spread_fields import spread_fields
 from frontier.graph import moving
 from frontier.graph.topology import Topology
 from frontier.memory import spread
@@ -131,13 +132,14 @@ def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None 
 def _sorts(p: Problem, touches: Touches) -> Sorts:
     """Share fields of edges that are spread, for no step changes them, and fields of which all touch their own part."""
     edges = {name for name, field in p.fields.items() if field.kind == "edge" and spread.is_spread(p.arrays[name])}
-    return Sorts(frozenset(edges | (p._spread & touches.own_only)), frozenset(p._spread - touches.own_only))
+    spreads = spread_fields(p).spread
+    return Sorts(frozenset(edges | (spreads & touches.own_only)), frozenset(spreads - touches.own_only))
 
 
 def _problem(p: Problem, g: Graph, first: bool, sorts: Sorts) -> Problem:
     piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
     made = same(p, graph=g, piles=piles, workspace={})
-    if first and not p._spread & (sorts.shared | sorts.private):
+    if first and not spread_fields(p).spread & (sorts.shared | sorts.private):
         return made
     # Values come when the run goes on.
     memory = g.placement.memory

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.shares import Shares
     from frontier.lowering.loops import Program
+    from frontier.program.field_store import FieldStore
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -87,11 +88,12 @@ class RanksBackend(Backend):
         inner = inner_for(self.inner, world(), step, schedule)
         return Part.agreed(step, p, f, schedule, world(), inner, rows_of(self.shape, world().size))
 
-    def shown(self) -> Any:
-        """Return what shows the fields of one problem: as arrays in parts, unless this process has all parts."""
+    def field_store(self, g: Graph) -> FieldStore:
+        """Return the store of one problem: with arrays in parts, unless this process has all parts."""
+        from frontier.distributed.ranks.edge_fields import PartFields
         from frontier.distributed.ranks.visible_fields import VisibleFields
 
-        return None if self.parts else VisibleFields()
+        return PartFields() if self.parts else VisibleFields()
 
     def alike(self, graph: Graph) -> Graph:
         """Return a graph; if ranks have not the same, all raise GraphError."""

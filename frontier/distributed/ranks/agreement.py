@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.merge import stays
 from frontier.distributed.transport.device_arrays import in_kernels
 from frontier.distributed.transport.rounds import common, met
@@ -55,7 +56,7 @@ def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
     """
     made = {_GRAPH: _graph(p.graph), "program": repr(step)}
     made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}
-    shown = p._shown
+    shown = visible(p)
     left = {} if shown is None else shown.in_parts(p)
     whole = [name for name in p.arrays if not (stays(p, name) or name in left)]
     if shown is None:
@@ -70,7 +71,7 @@ def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
 
 def _values(p: Problem, names: Iterable[str]) -> dict[str, Any]:
     """Fields with all their values, as checksums."""
-    shown, made = p._shown, {}
+    shown, made = visible(p), {}
     for name in names:
         array = p.arrays[name]
         crc = zlib.crc32(np.ascontiguousarray(array).data) if shown is None else shown.checksum(array)
@@ -88,7 +89,9 @@ def check_values(p: Problem, done: Sequence[Mapping[str, Any]], comm: Communicat
     differ = [name for name, some in marks.items() if None in some or len(some) > 1]
     if differ:
         check_alike(comm.allgather(_values(p, differ)))
-    p._shown.compared(p)
+    shown = visible(p)
+    assert shown is not None
+    shown.compared(p)
 
 
 def way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) -> dict[str, Any]:

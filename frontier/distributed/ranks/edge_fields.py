@@ -1,4 +1,4 @@
-"""The class EdgesInParts: a field of edges of a graph in parts, as programs under mpirun see it."""
+"""Fields of edges of a graph in parts: the arrays that parts have, and what programs under mpirun see of one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ import numpy as np
 
 from frontier.distributed.ranks.graphs import InParts
 from frontier.errors import GraphError
+from frontier.program.field_store import FieldStore, refuse_adopting
+from frontier.program.values import fits
 
 if TYPE_CHECKING:
-    from frontier.distributed.ranks.graphs import Divided
-    from frontier.graph.topology import Array
+    from collections.abc import Collection, Mapping
 
-__all__ = ["EdgesInParts"]
+    from frontier.graph.division import AmongRanks
+    from frontier.graph.graph import Graph
+    from frontier.graph.topology import Array
+    from frontier.program.pairs import Pair
+    from frontier.program.problem import Field
+
+__all__ = ["EdgesInParts", "PartFields"]
 
 
 class EdgesInParts(InParts):
@@ -24,7 +31,7 @@ class EdgesInParts(InParts):
     for which all ranks ask together: a copy, which cannot be written to; see :class:`InParts`.
     """
 
-    def __init__(self, divided: Divided, name: str, array: Array) -> None:
+    def __init__(self, divided: AmongRanks, name: str, array: Array) -> None:
         super().__init__(divided, name, [array])
         self._array = array
         self.ndim = array.ndim
@@ -99,3 +106,27 @@ class EdgesInParts(InParts):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return np.array, (np.asarray(self),)
+
+
+class PartFields(FieldStore):
+    """The fields of a problem on a graph that may be in parts: those of edges are as long, but a part has its own."""
+
+    in_one_memory = False
+
+    def bytes_in_memory(self, g: Graph, fields: Mapping[str, Field], pairs: Collection[Pair]) -> list[int]:
+        """Nothing of a graph in parts, of which a part of the fields only is there."""
+        return [] if g._topology.divided is not None else super().bytes_in_memory(g, fields, pairs)
+
+    def make(self, g: Graph, name: str, made: Field, pairs: Collection[Pair]) -> Any:
+        """Return the array of a field."""
+        divided = g._topology.divided
+        if divided is None:
+            return super().make(g, name, made, pairs)
+        if not made.copy:
+            raise refuse_adopting(name)
+        if made.kind != "edge":
+            return super().make(g, name, made, pairs)
+        assert made.dtype is not None
+        if not made.plain and (made.width or (len(np.shape(made.init)) and not hasattr(made.init, "gather"))):
+            fits(made.init, made.dtype, name, g.num_slots, "edges", made.width)
+        return divided.full(made.init, made.dtype, made.width) if made.width else divided.full(made.init, made.dtype)

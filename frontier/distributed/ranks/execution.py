@@ -21,6 +21,7 @@ from frontier.distributed.partition.partition import partition
 from frontier.distributed.ranks.access import touched
 from frontier.distributed.ranks.agreement import check_alike, check_values, description, way
 from frontier.distributed.ranks.divided_step import Exchange
+from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.grid import Grid
 from frontier.distributed.ranks.grid_steps import block_of, in_block
 from frontier.distributed.ranks.halo_updates import HaloUpdates
@@ -265,7 +266,7 @@ class Part(Interpretation):
         Where their GPUs reach each other's memory, it is a run whose kernels exchange by themselves, if there is one.
         """
         mine = description(step, p, f) | way(step, schedule, inner, rows)
-        shown = p._shown  # None if parts are threads of one process
+        shown = visible(p)  # None if parts are threads of one process
         given_away, done = ([], {}) if shown is None else (shown.given_away(p), shown.done(p))
         told = met(comm, "begins a run", (tracing.active(), mine, given_away, done))
         comm.runs += 1
@@ -291,7 +292,7 @@ class Part(Interpretation):
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun. Then all have what does not stay in parts."""
-        shown = self.problem._shown
+        shown = visible(self.problem)
         if shown is not None:  # the host may have changed fields
             shown.settle(self.problem)
             shown.write_rest(self.problem, self._elsewhere)

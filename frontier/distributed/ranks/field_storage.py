@@ -17,16 +17,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frontier.distributed.ranks.visible_fields import VisibleFields
     from frontier.distributed.transport.communicators import Communicator
     from frontier.memory.base import Memory
+    from frontier.program.problem import Problem
 
-__all__ = ["LEAST", "Values"]
+__all__ = ["LEAST", "Values", "visible"]
 
 #: Bytes from which on elements that are the same are not written.
 LEAST = 1 << 20
 
 #: Elements that may be given one by one before the array is written.
 FEW = 64
+
+
+def visible(p: Problem) -> VisibleFields | None:
+    """What programs under mpirun see of the fields of a problem; None where its parts are threads of one process."""
+    from frontier.distributed.ranks.visible_fields import VisibleFields
+
+    return p._store if isinstance(p._store, VisibleFields) else None
 
 
 class Values:

@@ -24,6 +24,7 @@ from frontier.memory.reserved import reserved
 
 if TYPE_CHECKING:
     from frontier.distributed.transport.communicators import Communicator
+    from frontier.graph.division import AmongRanks
     from frontier.graph.shares import Shares
     from frontier.memory.placement import Placement
 
@@ -40,7 +41,7 @@ class InParts(NDArrayOperatorsMixin):
 
     ndim = 1
 
-    def __init__(self, divided: Divided, name: str, parts: Sequence[Array]) -> None:
+    def __init__(self, divided: AmongRanks, name: str, parts: Sequence[Array]) -> None:
         self._divided, self._name, self._parts = divided, name, [read_only(part) for part in parts]
         self.dtype = self._parts[0].dtype
         self.shape = self._parts[0].shape

@@ -50,7 +50,7 @@ class _Ghosts(ABC):
 
     def __init__(self, g: Graph, comm: Communicator, what: str) -> None:
         self._g, self._comm, self._what = g, comm, what
-        self._starts: Array = g._topology.divided.starts
+        self._starts: Array = g._topology.ranks.starts
         self._first, self._end = self._starts[comm.rank : comm.rank + 2].tolist()
         #: What this rank has of each other, and what each other has of it, ascending.
         self._asked: list[Array] = []

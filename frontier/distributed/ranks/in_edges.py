@@ -38,7 +38,7 @@ def in_graph(g: Graph, comm: Communicator, weighted: bool) -> Graph:
     It is said to be symmetric, so that in-edges are taken for what they are called there, edges, and weights lie beside
     them.
     """
-    starts = g._topology.divided.starts
+    starts = g._topology.ranks.starts
     offsets = _in_offsets(g, starts, comm)
     first, end = int(starts[comm.rank]), int(starts[comm.rank + 1])
     sources = reserved(g.num_slots, g.id_dtype)
@@ -75,7 +75,7 @@ def turned(g: Graph, first: int, end: int) -> Graph:
 
 def number_in_edges(g: Graph, comm: Communicator) -> bool:
     """Give a rank's part the in-edges of its vertices with their slots; all ranks call this together."""
-    starts = g._topology.divided.starts
+    starts = g._topology.ranks.starts
     first, end = int(starts[comm.rank]), int(starts[comm.rank + 1])
     offsets = g.offsets if g.symmetric else _in_offsets(g, starts, comm)
     slots, sources = reserved(g.num_slots, g.offsets.dtype), reserved(g.num_slots, g.id_dtype)

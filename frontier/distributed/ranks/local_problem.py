@@ -91,7 +91,7 @@ def part_for(step: Operator, p: Problem, comm: Communicator, interprets: bool) -
 
 
 def _in_graph(g: Graph, comm: Communicator, weighted: bool, interprets: bool) -> Graph:
-    whole, starts = g, g._topology.divided.starts
+    whole, starts = g, g._topology.ranks.starts
     if not whole.symmetric:
         g = whole.cached(f"in-edges, weighted {weighted}", lambda: in_graph(whole, comm, weighted))
     if not interprets:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.grid import ALL, COLUMN, ROW
 from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending
 from frontier.distributed.ranks.merge import stays
@@ -173,8 +174,9 @@ class Mirrors:
 
     def _write_rest(self, told: Names) -> None:
         """Write what is not written of fields before others tell what they have changed of them."""
-        if self._host._shown is not None:
-            self._host._shown.write_rest(self._host, {name for names in told.values() for name in names})
+        shown = visible(self._host)
+        if shown is not None:
+            shown.write_rest(self._host, {name for names in told.values() for name in names})
 
     def _message(self, audience: str, names: Names, portions: Portions) -> Iterator[Section]:
         """What a part is told that is in this part's row, its column, or neither."""
@@ -226,12 +228,12 @@ class Mirrors:
 
     def results(self) -> list[str]:
         """Names of the fields that all parts are told at the end of a run."""
-        shown = self._host._shown
+        shown = visible(self._host)
         return list(self._p.arrays) if shown is None else shown.told_to_all(self._host)
 
     def take_up(self) -> None:
         """Go on from what earlier runs have left in parts, and from what the host has done since."""
-        shown = self._host._shown
+        shown = visible(self._host)
         for name, each in shown.in_parts(self._host).items() if shown is not None else ():
             ids = self._memory.moved(each.untold())
             for untold in self._untold.values():
@@ -241,7 +243,7 @@ class Mirrors:
 
     def leave(self) -> None:
         """Leave what others have not been told until somebody asks, or for the next run."""
-        shown = self._host._shown
+        shown = visible(self._host)
         if shown is None:
             return
         for array in self._host.arrays.values():

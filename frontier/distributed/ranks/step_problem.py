@@ -163,9 +163,8 @@ class StepProblem:
 
     def _own(self, name: str) -> slice:
         """The entries of a field that this part has."""
-        divided = self.host.graph._topology.divided
-        own: slice = divided.slots_of(self.host.graph) if stays(self.host, name) else slice(None)
-        return own
+        g = self.host.graph
+        return g._topology.ranks.slots_of(g) if stays(self.host, name) else slice(None)
 
     def frontier(self, f: Frontier | None) -> Frontier | None:
         """The frontier with which a run begins, as a frontier there."""

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.distributed.ranks import execution, field_storage
-from frontier.distributed.ranks.edge_fields import EdgesInParts
+from frontier.distributed.ranks.edge_fields import EdgesInParts, PartFields
 from frontier.distributed.ranks.fields import FieldInParts, whole
 from frontier.distributed.ranks.merge import stays
 from frontier.distributed.transport.communicators import world
+from frontier.memory.arrays import matching
 from frontier.memory.reserved import reserved
 from frontier.system.environment import integer
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frontier.graph.graph import Graph
+    from frontier.program.pairs import Pair
     from frontier.program.problem import Field, Problem
 
 __all__ = ["VisibleFields", "longest_whole"]
@@ -50,7 +52,7 @@ def longest_whole() -> int:
     return integer("FRONTIER_RANKS_WHOLE", "a number of elements, or 0 to tell nothing unasked", WHOLE)
 
 
-class VisibleFields:
+class VisibleFields(PartFields):
     """The fields of one problem, by their arrays, since ``Swap`` exchanges names."""
 
     def __init__(self) -> None:
@@ -77,7 +79,7 @@ class VisibleFields:
         if made is None:
             if stays(p, name):
                 if id(array) not in self._edges:
-                    self._edges[id(array)] = EdgesInParts(p.graph._topology.divided, f"p.{name}", array)
+                    self._edges[id(array)] = EdgesInParts(p.graph._topology.ranks, f"p.{name}", array)
                 return self._edges[id(array)]
             g = p.graph
             made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, len(array), kind, self._comm.size))
@@ -85,7 +87,28 @@ class VisibleFields:
             self._made[id(array)] = made
         return made
 
-    def begun(self, g: Graph, name: str, field: Field) -> NDArray[Any]:
+    def make(self, g: Graph, name: str, made: Field, pairs: Collection[Pair]) -> Any:
+        """Return the array of a field."""
+        if made.plain and made.kind == "vertex" and made.copy and not made.width:
+            return self._begun(g, name, made)
+        return super().make(g, name, made, pairs)
+
+    def seen(self, p: Problem, name: str) -> Any:
+        """Return what users see of a field."""
+        return self.of(p, name)
+
+    def assign(self, p: Problem, name: str, value: Any) -> None:
+        """Let all elements of a field be a number, or have values."""
+        array = p.arrays[name]
+        value, made = matching(value, array), self._made.get(id(array))
+        if made is not None:
+            made.assign(value)
+        elif id(array) in self._edges:
+            self._edges[id(array)][...] = value
+        else:
+            array[...] = value
+
+    def _begun(self, g: Graph, name: str, field: Field) -> NDArray[Any]:
         """Return a field of vertices that begins with one value.
 
         If it is long, its elements are not written, and take no memory, until somebody needs them.
@@ -102,7 +125,7 @@ class VisibleFields:
         self._made[id(array)] = made
         return array
 
-    def side_by_side(self, before: tuple[Any, Any]) -> tuple[Any, Any]:
+    def side_by_side(self, g: Graph, before: tuple[Any, Any]) -> tuple[Any, Any]:
         """Return two arrays in each other's gaps, in the place of two others, and with their elements."""
         length = 2 * len(before[0])
         long = any(field is not None and field.fresh for field in map(self.field, before))
@@ -177,16 +200,6 @@ class VisibleFields:
         made = self._made.get(id(array))
         if made is not None:
             made.known()
-
-    def assign(self, array: NDArray[Any], value: Any) -> None:
-        """Let all elements of an array be a number, or have values."""
-        made = self._made.get(id(array))
-        if made is not None:
-            made.assign(value)
-        elif id(array) in self._edges:
-            self._edges[id(array)][...] = value
-        else:
-            array[...] = value
 
     def in_parts(self, p: Problem) -> dict[str, FieldInParts]:
         """Those that the ranks do not have as a whole."""
