@@ -49,7 +49,7 @@ _NAMES = {
     "frontier.program.order": "Order by",
     "frontier.program.problem": "Problem array edge pile scalar vertex",
     "frontier.results": "Result",
-    "frontier.program.schedule": "Schedule register_balance",
+    "frontier.program.schedule": "Schedule register_balance register_switch",
     "frontier.tracing": "trace",
     "frontier.primitives.bc": "betweenness",
     "frontier.primitives.edge_betweenness": "edge_betweenness",

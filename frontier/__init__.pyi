@@ -345,6 +345,7 @@ from frontier.program.problem import (
 from frontier.program.schedule import (
     Schedule as Schedule,
     register_balance as register_balance,
+    register_switch as register_switch,
 )
 from frontier.results import (
     Result as Result,

@@ -37,6 +37,7 @@ from frontier.memory import detection, placement
 from frontier.native import notice
 from frontier.operators.shared.reductions import REDUCTIONS
 from frontier.program import schedule
+from frontier.system.plugins import import_all
 
 # Compiling makes many objects that stay: looking for cycles among them as often as usual takes an eighth of all time.
 gc.set_threshold(200_000, 20, 100)
@@ -180,10 +181,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.write_line(f"{len(programs)} programs for the CPU{budget}; compiling and loading: {seconds:.0f} s")
 
 
+import_all(schedule._SHIPPED)  # else what it registers would be gone after the first test that needs it
+
+
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
     """What a test, or a page that it runs, registers is gone after it: messages list what is registered."""
-    tables: list[dict[Any, Any]] = [placement.BACKENDS, formats.FORMATS, schedule._balances, REDUCTIONS]
+    tables: list[dict[Any, Any]] = [
+        placement.BACKENDS, formats.FORMATS, schedule._balances, schedule._switches, REDUCTIONS,
+    ]  # fmt: skip
     with ExitStack() as stack:
         for table in tables:
             stack.enter_context(mock.patch.dict(table))

@@ -1,4 +1,4 @@
-"""A balance from outside the package."""
+"""A balance and a switch rule from outside the package."""
 
 from __future__ import annotations
 
@@ -179,10 +179,40 @@ def test_what_is_refused(compiled):
         fr.register_balance("thread", "cpu", by_vertices)
     with pytest.raises(fr.FrontierError, match="cannot be called 'a b'"):
         fr.register_balance("a b", "cpu", by_vertices)
-    with pytest.raises(fr.FrontierError, match="choose from"):
+    for taken, backend in (("twc", "cuda"), ("block", "cpu")):
+        with pytest.raises(fr.FrontierError, match=rf"cannot be called '{taken}': frontier\.operators"):
+            fr.register_balance(taken, backend, by_vertices)
+    with pytest.raises(fr.FrontierError, match="choose from auto, thread, merge_path, block, degree_classes, only_else"):
         fr.Schedule(balance="unknown")
     with pytest.raises(fr.FrontierError, match=r"registered for elsewhere, not for (cpu|cuda)"):
         fr.bfs(compiled(fr.karate()), 0, schedule=fr.Schedule(balance="only_elsewhere"))
+
+
+def from_two(step, builder, source):
+    """Pull when the frontier has two vertices or more."""
+    return builder.size(source) > 1
+
+
+def test_a_switch_from_outside(compiled):
+    fr.register_switch("outside_from_two", from_two)
+    g = fr.rmat(8, 8, seed=1)
+    p = programs.bfs_problem(compiled(g), 3)
+    with workers(2), fr.trace() as t:
+        programs.BFS(p, fr.Schedule(switch="outside_from_two")).run(fr.Frontier(p.graph, [3]))
+    assert np.array_equal(host(p.level), fr.bfs(g, 3).level)
+    rows = [row for row in t.rows if row.direction]
+    assert {row.direction for row in rows} == {"push", "pull"}
+    assert all((row.size_in > 1) == (row.direction == "pull") for row in rows)
+
+
+def test_which_switches_are_refused():
+    fr.register_switch("outside_from_two", from_two)
+    fr.register_switch("outside_from_two", from_two)
+    for taken in ("beamer", "hubs", "gunrock", "a b"):
+        with pytest.raises(fr.FrontierError, match=f"a switch cannot be called '{taken}'"):
+            fr.register_switch(taken, from_two)
+    with pytest.raises(fr.FrontierError, match="choose from beamer, gunrock, hubs, outside_from_two$"):
+        fr.Schedule(switch="unknown")
 
 
 def misspelled(visit, end):

@@ -10,9 +10,8 @@ import pytest
 from compare import equal, host, ids, workers
 
 import frontier as fr
-from frontier.backends.run.hubs import hubs
-from frontier.lowering.inputs import Hubs
-from frontier.operators.advance.cuda import degree_classes, twc
+from frontier.operators.advance.ablations import degree_classes, twc
+from frontier.operators.advance.hub_inputs import hub_count, hub_degree, hub_ids
 from frontier.program.execution import run
 
 BALANCES = ("thread", "block", "twc", "merge_path", "degree_classes")
@@ -160,7 +159,7 @@ def shares(least: int) -> list[float]:
 
 @pytest.mark.parametrize("least", [None, 4])
 def test_hubs_turn_to_pull_for_good(compiled, least):
-    told = hubs(RMAT, Hubs("degree", "out")) if least is None else least
+    told = hub_degree(RMAT, "out") if least is None else least
     found = shares(told)
     top = max(found)
     at = found.index(top)
@@ -174,12 +173,12 @@ def test_hubs_of_a_graph(compiled):
     for g in (RMAT, G):
         there = compiled(g)
         for edges, degrees in (("out", g.out_degree), ("in", g.in_degree)):
-            least = hubs(there, Hubs("degree", edges))
-            assert (degrees > least).sum() == hubs(there, Hubs("count", edges)) <= g.num_vertices // 16
+            least = hub_degree(there, edges)
+            assert (degrees > least).sum() == hub_count(there, edges) <= g.num_vertices // 16
             assert (degrees >= least).sum() > g.num_vertices // 16
-            assert hubs(there, Hubs("count", edges, 3)) == (degrees > 3).sum()
+            assert hub_count(there, edges, 3) == (degrees > 3).sum()
     nothing = compiled(fr.from_edges([], [], num_vertices=0))
-    assert hubs(nothing, Hubs("count", "out")) == 0
+    assert hub_count(nothing, "out") == 0
 
 
 @pytest.mark.parametrize(
@@ -314,5 +313,5 @@ def test_the_hub_cache_only_changes_the_order(cuda, least):
 
 def test_ids_of_hubs(cuda):
     g = cuda(G)
-    assert (host(hubs(g, Hubs("ids", "out", 30))) == np.flatnonzero(G.out_degree > 30)).all()
-    assert (host(hubs(g, Hubs("ids", "in"))) == np.flatnonzero(G.in_degree > hubs(G, Hubs("degree", "in")))).all()
+    assert (host(hub_ids(g, "out", 30)) == np.flatnonzero(G.out_degree > 30)).all()
+    assert (host(hub_ids(g, "in")) == np.flatnonzero(G.in_degree > hub_degree(G, "in"))).all()

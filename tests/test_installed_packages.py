@@ -121,7 +121,7 @@ def test_balances(tmp_path):
     *lowered, levels, refused = out.splitlines()
     assert set(lowered) == {"lowered"}
     assert levels == "[0, 1, 2, 3]"
-    assert refused.endswith("degree_classes, brought")
+    assert refused.endswith("merge_path, block, brought, degree_classes, twc")
 
 
 #: Processes that talk by files in a folder: each exchange is one file of each.

@@ -33,8 +33,8 @@ LAYERS = {
     "tools": "verify io datasets registry batched_sources distributed distributed.clusters plot",
     "operators": (
         "operators.shared operators.elementwise operators.advance operators.advance.cpu operators.advance.cuda "
-        "operators.fields operators.gather operators.intersect operators.scan operators.buckets operators.order "
-        "operators"
+        "operators.advance.ablations operators.fields operators.gather operators.intersect operators.scan "
+        "operators.buckets operators.order operators"
     ),
     "primitives": "primitives",
     "commands": "graph500 nx_backend cli __main__",

@@ -17,14 +17,15 @@ local variables, which have the same values in all workers, and queues in memory
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 
 from frontier.lowering.ir import Const, Var
 from frontier.lowering.variables import Variables
 
 __all__ = [
-    "ALL", "BITS", "HOW", "IN", "OUT", "OWN", "PULL", "PUSH", "PUSH_BLOCK", "PUSH_CLASSES", "PUSH_THREAD", "PUSH_TWC",
-    "QUEUE", "SMALL", "STREAM", "VARIABLES", "FrontierState", "form", "pushed_by",
+    "ALL", "BITS", "HOW", "IN", "OUT", "OWN", "PULL", "PUSH", "PUSH_THREAD", "QUEUE", "SMALL", "STREAM", "VARIABLES",
+    "FrontierState", "form", "pushed_by",
 ]  # fmt: skip
 
 QUEUE, OUT, IN, ALL, BITS, OWN = range(6)
@@ -38,27 +39,26 @@ def form(number: int) -> Const:
 
 
 #: How a step walked edges, in the rows of a trace: 0 is not at all.
-PUSH, PULL, PUSH_THREAD, PUSH_BLOCK, PUSH_TWC, PUSH_CLASSES, STREAM = range(1, 8)
+PUSH, PULL, PUSH_THREAD, STREAM = range(1, 5)
 
-#: The words of a trace for these: direction and balance. :func:`pushed_by` appends those of registered balances.
-HOW = [
-    ("", ""),
-    ("push", "merge_path"),
-    ("pull", ""),
-    ("push", "thread"),
-    ("push", "block"),
-    ("push", "twc"),
-    ("push", "degree_classes"),
-    ("pull", "stream"),
-]
+#: The words of a trace for these: direction and balance. :func:`pushed_by` adds those of registered balances.
+HOW = {
+    0: ("", ""),
+    PUSH: ("push", "merge_path"),
+    PULL: ("pull", ""),
+    PUSH_THREAD: ("push", "thread"),
+    STREAM: ("pull", "stream"),
+}
 
 
 def pushed_by(balance: str) -> int:
-    """Return the number that stands for a balance in the rows of a trace; a name that is new gets the next one."""
-    words = ("push", balance)
-    if words not in HOW:
-        HOW.append(words)
-    return HOW.index(words)
+    """Return the number that stands for a registered balance in the rows of a trace.
+
+    It is a checksum of the name, so that compiled code on disk has the same number whatever was registered before.
+    """
+    number = zlib.crc32(balance.encode())
+    HOW[number] = ("push", balance)
+    return number
 
 
 #: Edge slots below which a pull never pays: pushing along all of them takes no longer, and a pull must be compiled.

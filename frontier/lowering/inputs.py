@@ -15,7 +15,6 @@ __all__ = [
     "FieldCopies",
     "GraphArray",
     "HasInLists",
-    "Hubs",
     "Input",
     "Length",
     "Number",
@@ -77,20 +76,12 @@ class HasInLists(Input):
 
 @dataclass(frozen=True)
 class Derived(Input):
-    """An array that an operator has made of the graph: see :func:`frontier.backends.run.workspace.register_derived`."""
+    """A number or an array that an operator makes of the graph, perhaps by a degree that the schedule has set.
 
-    name: str
-    edges: str
-
-
-@dataclass(frozen=True)
-class Hubs(Input):
-    """Of the vertices of highest degree: the degree that they exceed, how many there are, or their ids.
-
-    ``degree`` is what the schedule has set; None: about a thousand vertices are hubs.
+    See :func:`frontier.backends.run.workspace.register_derived`.
     """
 
-    what: Literal["degree", "count", "ids"]
+    name: str
     edges: str
     degree: int | None = None
 

@@ -1,7 +1,7 @@
 """Lowering of Advance: which phases run, and the choice between push and pull.
 
 The phases are in ``cpu/`` and ``cuda/``: ``kernels(b, "advance")`` is that of these folders that the program's backend
-has. For a push its function ``push``, in ``balance.py``, chooses among the files for each balance.
+has. For a push its function ``push``, in ``balance.py``, chooses among the balances.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from frontier.lowering.frontier_state import QUEUE, form
 from frontier.lowering.inputs import HasInLists
 from frontier.lowering.ir import equal, no
 from frontier.operators.advance.edges import needs_edges
-from frontier.operators.advance.switch import RULES
+from frontier.operators.advance.switch import beamer
 from frontier.operators.shared.kernels import kernels
-from frontier.program.schedule import registered_balance
+from frontier.program.schedule import registered_switch
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -52,30 +52,13 @@ def lower(step: Advance, b: Builder, current: FrontierState) -> None:
 
 
 def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    """Push by the schedule's balance: one of the backend's, or one that a user has registered."""
-    registered = registered_balance(b.schedule.balance, b.backend)
-    shipped = kernels(b, "advance")
-
-    def own() -> None:
-        shipped.push(step, b, source, target, next_scan)
-
-    def claims() -> None:
-        shipped.push_claims(step, b, source, target)
-
-    def users() -> None:
-        assert registered is not None
-        lower, scanned = registered
-        # A phase of its own first, where the frontier is not yet in the form that the balance needs.
-        if scanned:
-            b.scanned(source, step.edges)
-        else:
-            b.sparse(source)
-        lower(step, b, source, target, next_scan)
-
-    if registered is None:
-        b.push(step, source, target, own, claims)
-    else:
-        b.push(step, source, target, users)
+    """Push by the schedule's balance."""
+    chosen = kernels(b, "advance")
+    b.push(
+        step, source, target,
+        lambda: chosen.push(step, b, source, target, next_scan),
+        lambda: chosen.push_claims(step, b, source, target),
+    )  # fmt: skip
 
 
 def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
@@ -90,7 +73,7 @@ def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
 
 def _choose(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Push or pull, as the schedule's rule decides in every pass."""
-    pulls = RULES[b.schedule.switch](step, b, source)
+    pulls = (registered_switch(b.schedule.switch) or beamer)(step, b, source)
     with b.when(no(pulls)) as branch:
         _push(step, b, source, target, next_scan)
     with b.otherwise(branch), b.defer():

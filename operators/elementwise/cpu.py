@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cpu.runtime_words import EXAMINED, LOCAL
+from frontier.backends.cpu.runtime_words import LOCAL
 from frontier.lowering.inputs import Number
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Value, Var
 from frontier.lowering.kernels import Callee, Constant
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "appending", "columns", "count_hubs", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
+    "appending", "columns", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
     "output", "reduce_by", "total",
 ]  # fmt: skip
 
@@ -202,22 +202,6 @@ def bringing(join: Callee, identity: float, real: bool) -> Callable[..., Any]:
     return phase
 
 
-def counting_hubs() -> Callable[..., Any]:
-    """Counts the frontier's vertices of more than the ``least`` edges."""
-
-    def phase(p, C, slot, w, W, everything, queue, total, offsets, least):
-        found = np.int64(0)
-        i = w
-        while i < total:
-            x = i if everything else np.int64(queue[i])
-            if np.int64(offsets[x + 1]) - np.int64(offsets[x]) > least:
-                found += 1
-            i += W
-        fetch_add(C, slot + EXAMINED, found)
-
-    return phase
-
-
 # ---- lowering --------------------------------------------------------------------------------------------
 
 
@@ -239,11 +223,6 @@ def output(
         epoch,
     )
     return made, scanned
-
-
-def count_hubs(b: Builder, given: dict[str, Value]) -> Call:
-    """The phase that counts the frontier's hubs."""
-    return b.kernel("count_hubs", counting_hubs, given)
 
 
 def columns(b: Builder, field: str) -> Value:

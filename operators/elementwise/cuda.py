@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from frontier.operators.elementwise.split import Split
 
 __all__ = [
-    "appending", "count_hubs", "lower_compute", "lower_filter", "lower_reduce", "lower_split", "pile", "queue_of",
+    "appending", "lower_compute", "lower_filter", "lower_reduce", "lower_split", "pile", "queue_of",
 ]  # fmt: skip
 
 # ---- kernels ---------------------------------------------------------------------------------------------
@@ -128,22 +128,6 @@ def reducing(
     return phase
 
 
-def counting_hubs() -> Callable[..., Any]:
-    """Counts the frontier's hubs: its vertices with more than ``least`` edges."""
-
-    def phase(p, C, slot, w, W, everything, queue, total, offsets, least):
-        found = np.int64(0)
-        i = w
-        while i < total:
-            x = element_at(queue, everything, i)
-            if np.int64(offsets[x + 1]) - np.int64(offsets[x]) > least:
-                found += 1
-            i += W
-        add_up(C, slot, EXAMINED, found)
-
-    return phase
-
-
 # ---- lowering --------------------------------------------------------------------------------------------
 
 
@@ -183,11 +167,6 @@ def pile(b: CudaProgram, name: str, kind: str) -> Call:
         cast("int32", b.state[f"epoch:{name}"]),
         0,
     )
-
-
-def count_hubs(b: CudaProgram, given: dict[str, Value]) -> Call:
-    """The phase that counts the frontier's hubs."""
-    return b.kernel("count_hubs", counting_hubs, given)
 
 
 def columns(b: CudaProgram, field: str) -> dict[str, Constant]:

@@ -74,8 +74,8 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
             "deterministic=True: the order of a GPU's threads differs from run to run; use it on g.to('cpu')"
         )
     plain = all(
-        one.balance in ("auto", "thread") and one.queue == "append" and one.dedup != "bitmap"
-        and one.switch == "beamer" and (one.alpha, one.beta) == (USUAL.alpha, USUAL.beta) and not one.hub_cache
+        one.balance in ("auto", "thread") and one.dedup in ("auto", "claim")
+        and all(getattr(one, name) == getattr(USUAL, name) for name in ("queue", "switch", "alpha", "beta", "hub_cache"))
         for one in asked
     )  # fmt: skip
     low_degree = plain and g.traits.short_lists

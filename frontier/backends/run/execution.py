@@ -13,7 +13,6 @@ import numpy as np
 from frontier import tracing
 from frontier.backends.run import windows, workspace
 from frontier.backends.run.failures import failure
-from frontier.backends.run.hubs import hubs
 from frontier.backends.run.interrupts import deferred, undeferred
 from frontier.backends.run.workspace import DERIVED, Code, Workspace, buffer_length
 from frontier.compile import codes
@@ -25,7 +24,6 @@ from frontier.lowering.inputs import (
     FieldCopies,
     GraphArray,
     HasInLists,
-    Hubs,
     Input,
     Length,
     Number,
@@ -187,12 +185,9 @@ class LoopExecution:
                 return self._graph_array(given) if self._has_lists(given) else 0
             case HasInLists(numbers):
                 return int(self._program.needs_in or (g.symmetric and not numbers))
-            case Derived(what, edges):
-                ready = edges == "out" or self._program.needs_in or g.symmetric
-                return work.address_of(DERIVED[what](self._listed, edges)) if ready else 0
-            case Hubs():
-                found = hubs(g, given)
-                return found if isinstance(found, int) else work.address_of(found)  # which lives as long as the graph
+            case Derived():
+                ready = given.edges == "out" or self._program.needs_in or g.symmetric
+                return self._derived(given) if ready else 0
             case Buffer():
                 return work.address(name, given.role, buffer_length(given, g))
             case Windows() | WindowBuffer():
@@ -204,6 +199,10 @@ class LoopExecution:
             case FieldCopies():
                 return self._of_copies(name, given)
         raise AssertionError(f"no run has {given}")
+
+    def _derived(self, given: Derived) -> int:
+        found = DERIVED[given.name](self._listed, given.edges, given.degree)
+        return found if isinstance(found, int) else self._workspace.address_of(found)  # which the graph keeps
 
     def _graph_array(self, array: GraphArray) -> int:
         g, work = self._p.graph, self._workspace
@@ -256,7 +255,7 @@ class LoopExecution:
             if isinstance(given, GraphArray) and given.of_in_lists:
                 self._set(name, self._graph_array(given))
             elif isinstance(given, Derived) and given.edges == "in":
-                self._set(name, self._workspace.address_of(DERIVED[given.name](self._listed, "in")))
+                self._set(name, self._derived(given))
         for name, given in inputs:
             if isinstance(given, HasInLists):  # when all are there: there may have been no room for one
                 self._set(name, 1)

@@ -68,11 +68,14 @@ def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
 
 
 #: Arrays that operators make of a graph when a program first wants them, by their names.
-DERIVED: dict[str, Callable[[Graph, str], Any]] = {}
+DERIVED: dict[str, Callable[[Graph, str, int | None], Any]] = {}
 
 
-def register_derived(name: str, make: Callable[[Graph, str], Any]) -> None:
-    """Let the input ``Derived(name, edges)`` be what ``make(graph, edges)`` returns and the graph keeps."""
+def register_derived(name: str, make: Callable[[Graph, str, int | None], Any]) -> None:
+    """Let the input ``Derived(name, edges, degree)`` be what ``make(graph, edges, degree)`` returns.
+
+    That is a number, or an array that the graph keeps.
+    """
     DERIVED[name] = make
 
 

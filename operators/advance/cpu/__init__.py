@@ -1,6 +1,7 @@
 """Phases of Advance on the CPU: one file for each balance, and pull.
 
-``balance`` chooses between ``thread`` and ``merge_path``; ``edges`` is the code for one edge that both share.
+``balance`` chooses among ``thread``, ``merge_path`` and those that are registered; ``edges`` is the code for one edge
+that all of them share.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Choose the load balancing of a push on the cpu backend."""
+"""Choose the load balancing of a push on the cpu backend, among two and the registered ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from frontier.operators.advance.cpu import merge_path, thread
+from frontier.program.schedule import registered_balance
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -13,12 +14,15 @@ if TYPE_CHECKING:
 
 __all__ = ["push"]
 
+#: Name -> function that adds the phases, whether it needs the scan of the frontier's degrees.
+OWN = {"thread": (thread.lower, False), "merge_path": (merge_path.lower, True), "auto": (merge_path.lower, True)}
+
 
 def push(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    """Add the phase of the schedule's balance; all but ``thread`` are ``merge_path`` here."""
-    if b.schedule.balance == "thread":
+    """Add the phases of the schedule's balance; ``auto`` is ``merge_path``."""
+    lower, scanned = registered_balance(b.schedule.balance, b.backend) or OWN[b.schedule.balance]
+    if scanned:
+        b.scanned(source, step.edges)
+    else:
         b.sparse(source)
-        thread.lower(step, b, source, target, next_scan)
-        return
-    b.scanned(source, step.edges)
-    merge_path.lower(step, b, source, target, next_scan)
+    lower(step, b, source, target, next_scan)

@@ -1,7 +1,7 @@
 """Phases of Advance on the GPU: one file for each balance, and pull.
 
-``balance`` chooses among ``thread``, ``block``, ``twc``, ``merge_path`` and ``degree_classes``; ``edges`` is the code
-for one edge that all of them share. ``pull`` goes in the other direction, with ``shrink`` for consecutive pulls.
+``balance`` chooses among ``thread``, ``merge_path`` and those that are registered; ``edges`` is the code for one edge
+that all of them share. ``pull`` goes in the other direction, with ``shrink`` for consecutive pulls.
 """
 
 from frontier.operators.advance.cuda.balance import push, push_claims

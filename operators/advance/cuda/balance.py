@@ -1,4 +1,4 @@
-"""Choose the load balancing of a push on the GPU.
+"""Choose the load balancing of a push on the GPU, among two and the registered ones.
 
 Each balance is a module with a function ``lower``, which adds its phases to the program; its arguments are those of
 :func:`push`. Two calls prepare the frontier for it, by a phase of their own if that is necessary:
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from frontier.lowering.frontier_state import ALL
 from frontier.lowering.ir import both
-from frontier.operators.advance.cuda import block, degree_classes, merge_path, thread, twc
+from frontier.operators.advance.cuda import merge_path, thread
 from frontier.operators.advance.cuda.edges import deduplication
 from frontier.operators.shared.cuda_far import nearly_ascending
+from frontier.program.schedule import registered_balance
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -26,12 +27,12 @@ __all__ = ["push", "push_claims"]
 #: A frontier of at most so many vertices, with so many edges each on average, is small.
 SMALL, EDGES = 65536, 16
 
-#: Balances that need no scan of the frontier's degrees.
-UNSCANNED = {"thread": thread, "block": block, "twc": twc, "degree_classes": degree_classes}
+#: Name -> function that adds the phases, whether it needs the scan of the frontier's degrees.
+OWN = {"thread": (thread.lower, False), "merge_path": (merge_path.lower, True)}
 
 
 def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    """Add the phase of the schedule's balance; ``auto`` decides on the device, in every pass.
+    """Add the phases of the schedule's balance; ``auto`` decides on the device, in every pass.
 
     Parameters
     ----------
@@ -51,14 +52,18 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
     balance = b.schedule.balance
     if balance == "auto" and b.low_degree:
         balance = "thread"
-    if balance in UNSCANNED:
-        b.sparse(source)
-        if not b.low_degree and not step.may_pull(b.schedule) and deduplication(step, b) != "cull":
-            next_scan = ""  # the next push of this step would not look at the scan either
-        UNSCANNED[balance].lower(step, b, source, target, next_scan)
+    if balance != "auto":
+        lower, scanned = registered_balance(balance, b.backend) or OWN[balance]
+        if scanned:
+            b.scanned(source, step.edges)
+        else:
+            b.sparse(source)
+            if not b.low_degree and not step.may_pull(b.schedule) and deduplication(step, b) != "cull":
+                next_scan = ""  # the next push of this step would not look at the scan either
+        lower(step, b, source, target, next_scan)
         return
     b.scanned(source, step.edges)
-    if balance != "auto" or not b.build.bounded:
+    if not b.build.bounded:
         merge_path.lower(step, b, source, target, next_scan)
         return
     small = both(source.count <= SMALL, source.edges <= EDGES * source.count, b.other_than(source, ALL))

@@ -30,7 +30,7 @@ from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.edges import is_hit
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
 from frontier.operators.advance.edges import pulled, pulling, walked
-from frontier.operators.advance.switch import hub_inputs, hub_list
+from frontier.operators.advance.hub_inputs import hub_inputs, hub_list
 from frontier.operators.shared.phases import adjacency, make_bitmap
 
 if TYPE_CHECKING:

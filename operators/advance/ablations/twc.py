@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.compile.runtime_words import EXAMINED
-from frontier.lowering.frontier_state import PUSH_TWC
+from frontier.lowering.frontier_state import pushed_by
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee, Made
-from frontier.operators.advance.cuda.block import list_of, own_items, parts, sharing, walking
+from frontier.operators.advance.ablations.block import list_of, own_items, parts, sharing, walking
+from frontier.operators.advance.cpu import merge_path
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import elements
+from frontier.program.schedule import register_balance
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.collectives import FOUND, LEADER, share_of_block
@@ -104,4 +106,8 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     given = elements(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     walk, share = Made(walking, {"collect": collect}), Made(sharing, {"collect": collect, "big": b.big})
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, walk=walk, share=share, end=end)
-    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_TWC)
+    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), pushed_by("twc"))
+
+
+register_balance("twc", "cuda", lower)
+register_balance("twc", "cpu", merge_path.lower, scanned=True)  # a CPU has no groups of threads to choose among

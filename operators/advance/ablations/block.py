@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.compile.runtime_words import EXAMINED, FREE, TILE
-from frontier.lowering.frontier_state import PUSH_BLOCK
+from frontier.lowering.frontier_state import pushed_by
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee, Made
+from frontier.operators.advance.cpu import merge_path
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import elements
+from frontier.program.schedule import register_balance
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at
@@ -182,4 +184,8 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     given = elements(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     share = Made(sharing, {"collect": collect, "big": b.big})
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, share=share, end=end)
-    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_BLOCK)
+    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), pushed_by("block"))
+
+
+register_balance("block", "cuda", lower)
+register_balance("block", "cpu", merge_path.lower, scanned=True)  # a CPU has no groups of threads to choose among

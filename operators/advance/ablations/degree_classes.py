@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.compile.runtime_words import EXAMINED
-from frontier.lowering.frontier_state import PUSH_CLASSES
+from frontier.lowering.frontier_state import pushed_by
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Assign, Counter, Value, Var
 from frontier.lowering.kernels import Callee, Made
-from frontier.operators.advance.cuda.block import list_of, own_items, parts, walking
+from frontier.operators.advance.ablations.block import list_of, own_items, parts, walking
+from frontier.operators.advance.cpu import merge_path
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import elements
+from frontier.program.schedule import register_balance
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.collectives import class_places, share_of_block
@@ -130,7 +132,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     given = queues | {"lists": edge.lists, "out": edge.out} | {f"many{i}": each for i, each in enumerate(counts)}
     walk = Made(walking, {"collect": collect})
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, collect=collect, walk=walk, end=end)
-    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_CLASSES)
+    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), pushed_by("degree_classes"))
 
 
 def _classify(step: Advance, b: CudaProgram, source: FrontierState, queues: dict[str, Value]) -> list[Var]:
@@ -142,3 +144,7 @@ def _classify(step: Advance, b: CudaProgram, source: FrontierState, queues: dict
     made = b.kernel(f"classes_{step.fn.__name__}", classifying, given)
     b.phase(made, after, "sort the frontier by degree")
     return counts
+
+
+register_balance("degree_classes", "cuda", lower)
+register_balance("degree_classes", "cpu", merge_path.lower, scanned=True)  # a CPU has no groups of threads to choose among
