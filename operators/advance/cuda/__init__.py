@@ -5,9 +5,14 @@ that all of them share. ``pull`` goes in the other direction, with ``shrink`` fo
 """
 
 from frontier.operators.advance.cuda.balance import push, push_claims
-from frontier.operators.advance.cuda.edges import unique
+from frontier.operators.advance.cuda.bitmap import BITMAP
+from frontier.operators.advance.cuda.cull import CULL
+from frontier.operators.advance.cuda.edges import DEDUPS, unique
+from frontier.operators.advance.cuda.marks import MARK
 from frontier.operators.advance.cuda.pull import lower as pull
 from frontier.operators.advance.cuda.thread import far_ends
 from frontier.operators.advance.cuda.thread import lower as part
 
 __all__ = ["far_ends", "part", "pull", "push", "push_claims", "unique"]
+
+DEDUPS.update(mark=MARK, cull=CULL, bitmap=BITMAP)

@@ -15,23 +15,22 @@ from frontier.compile.codes import BLOCK_BITS
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import ALL
 from frontier.lowering.inputs import Buffer
-from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either, no
+from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
-from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
+from frontier.lowering.variables import EPOCH
 from frontier.operators.advance.edges import pushing, walked
 from frontier.operators.elementwise.cuda import appending, queue_of
 from frontier.operators.shared.phases import adjacency, frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import append
-    from frontier.backends.cuda.device.collectives import culled, take_bit
     from frontier.backends.cuda.device.machine import exchange, prefetch, truth
     from frontier.backends.cuda.device.names import I
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
-__all__ = ["Edge", "deduplication", "finish", "scan_marks", "unique"]
+__all__ = ["DEDUPS", "Dedup", "Edge", "deduplication", "finish", "next_epoch", "stamps", "unique"]
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------
@@ -122,27 +121,19 @@ def taking(how: str, early: bool) -> Callable[..., Any]:
 
     It tells whether an item is to be appended. If ``early``, it is given the item's stamp, which has been read already.
     """
-    stamps, bitmap, cull, mark, share = (how == each for each in ("stamp", "bitmap", "cull", "mark", "share"))
-    told = how == "told"
+    stamps, share, told = how == "stamp", how == "share", how == "told"
 
     def take(out, item, stamped):
         ok = True
-        if mark:
-            out.stamps[item] = out.epoch
-            ok = False
         if stamps:
             held = stamped if early else out.stamps[item]
             ok = held != out.epoch and exchange(out.stamps, item, out.epoch) != out.epoch
-        if bitmap:
-            ok = take_bit(out.taken, item)
         if share:
             out.taken[item] = np.uint8(1)
             out.blocks[item >> BLOCK_BITS] = np.uint8(1)
             ok = False
         if told:
             ok = False
-        if cull:
-            ok = not culled(out.taken, out.history, out.stamps, out.epoch, item)
         return ok
 
     return take
@@ -166,6 +157,38 @@ def removing_duplicates(big: bool, mode: int) -> Callable[..., Any]:
 
 
 # ---- lowering --------------------------------------------------------------------------------------------
+
+
+class Dedup(NamedTuple):
+    """A way to remove duplicates that a schedule or a step asks for.
+
+    Attributes
+    ----------
+    chosen : function of the step and the program
+        Whether a step does so.
+    taking : factory
+        Returns ``take(out, item, stamped)``, which tells whether an accepted item is to be appended.
+    given : function of the program
+        What ``out`` has for ``take``, besides the queue.
+    before : function of the program
+        Adds what comes before the phase.
+    after : function of the program, the frontiers read and written, and the scan of the latter; or None
+        Adds what comes after it.
+    appends, culls : bool
+        See :class:`Edge`.
+    """
+
+    chosen: Callable[[Advance, CudaProgram], bool]
+    taking: Callable[[], Callable[..., Any]]
+    given: Callable[[CudaProgram], dict[str, Value]]
+    before: Callable[[CudaProgram], None]
+    after: Callable[[CudaProgram, FrontierState, FrontierState, str], None] | None = None
+    appends: bool = True
+    culls: bool = False
+
+
+#: By name; a step takes the first that is chosen. Filled by the folder's ``__init__.py``.
+DEDUPS: dict[str, Dedup] = {}
 
 
 class Edge(NamedTuple):
@@ -202,6 +225,7 @@ class Edge(NamedTuple):
         # loads: the constants renumbered and weighted of visiting, which depend on the functors' arguments.
         lists, loads = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
         how, next_scan, take = deduplication(step, b), "", None
+        dedup = DEDUPS.get(how)
         early = how == "stamp" and b.low_degree
         # Where lists are short, few edges lead to vertices of other GPUs, and a level takes as long as its loads.
         passes_over = how == "told" or (how == "direct" and not b.build.short)
@@ -209,7 +233,9 @@ class Edge(NamedTuple):
         if step.output is not None:
             # Queues of edges get no scan.
             out, next_scan = queue_of(b, target, step.output, after)
-            more = _tests(how, b)
+            more = dedup.given(b) if dedup is not None else stamps(b) if how == "stamp" else {}
+            if how == "share":
+                more["taken"], more["blocks"] = b.touched("")
             if how == "direct":
                 more["taken"] = b.frontiers_of_owners(target)
             if passes_over:
@@ -217,7 +243,7 @@ class Edge(NamedTuple):
             if b.carries(next_scan):
                 more["following"] = b.lists(next_scan)[1]
             out, next_scan = queue_of(b, target, step.output, after, **more)
-            take = Made(taking, {"how": how, "early": early})
+            take = Made(dedup.taking, {}) if dedup is not None else Made(taking, {"how": how, "early": early})
         visit: dict[str, Constant] = {
             "visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")),
             "where": b.calling(step.where, step.far, (step.far,)) if step.where is not None else None,
@@ -229,52 +255,34 @@ class Edge(NamedTuple):
             "claimed": passes_over,
             "beside": passes_over and how == "direct" and step.where is not None,
         }
-        culls = how == "cull"
-        queues = step.output is not None and how not in ("mark", "share", "told", "direct")
-        appends = {"appends": queues, "culls": culls, **appending(b, next_scan)}
+        culls = dedup is not None and dedup.culls
+        appends = {"appends": _appends(step, how), "culls": culls, **appending(b, next_scan)}
         return cls(Made(visiting, visit), take, lists, out, next_scan, appends)
 
 
-def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
-    """Return the arguments of the tests that remove duplicates."""
-    made: dict[str, Value] = {}
-    if how in ("stamp", "cull", "mark"):
-        made = {"stamps": b.array("stamps", Buffer("vertex_stamps"), "int32"), "epoch": cast("int32", EPOCH)}
-    if how in ("bitmap", "cull"):
-        made["taken"] = b.array("taken", Buffer("bits"), "uint32")
-    if how == "share":
-        made["taken"], made["blocks"] = b.touched("")
-    if how == "cull":
-        # All threads evaluate this argument before the phase, and so empty the history.
-        b.scratch = True
-        place = Var("FREE") + (Var("OFFSETS") + 2 * Var("IDS") + 4) * Var("TILE")
-        made["history"] = Call("empty_history", Call("ids_shared", place))
-    return made
-
-
 def deduplication(step: Advance, b: CudaProgram) -> str:
-    """Choose how duplicates are removed from the next queue.
+    """Choose how duplicates are removed from the next queue: in one of the ways in ``DEDUPS``, or in one of these.
 
-    ``""``: the functor accepts no vertex twice. ``stamp``: an atomic exchange of the vertex's stamp. ``bitmap``: an
-    atomic on its bit. ``cull``: cheap tests, which some duplicates pass; only where the frontier is seen by nothing but
-    the loop itself. ``mark``: accepted vertices are only stamped, and a second phase makes the queue of the stamps.
-    ``share``: they are marked, and owners look at what all GPUs have marked. ``told``: the functor's own changes mark
+    ``""``: the functor accepts no vertex twice. ``stamp``: an atomic exchange of the vertex's stamp. ``share``:
+    accepted vertices are marked, and owners look at what all GPUs have marked. ``told``: the functor's own changes mark
     them. ``direct``: they are appended to their owners' queues.
     """
     if step.output != "vertex":
         return ""
     if b.shares:
         return b.sharing(step)
-    if b.low_degree:
-        return "" if step.unique == "claimed" else "stamp"
-    if b.schedule.queue == "scan":
-        return "mark"
-    if step.unique == "claimed":
-        return ""
-    only_queues = len(b.loops) > 1 and not b.records and not b.layout.of_kind("pile")
-    if step.unique == "cull" and step.hold is None and only_queues:
-        return "cull"
-    return "bitmap" if b.schedule.dedup == "bitmap" else "stamp"
+    chosen = (name for name, dedup in DEDUPS.items() if not b.low_degree and dedup.chosen(step, b))
+    return next(chosen, "" if step.unique == "claimed" else "stamp")
+
+
+def stamps(b: CudaProgram) -> dict[str, Value]:
+    """The stamps of vertices, and that of the present step, as parts of a queue."""
+    return {"stamps": b.array("stamps", Buffer("vertex_stamps"), "int32"), "epoch": cast("int32", EPOCH)}
+
+
+def next_epoch(b: CudaProgram) -> None:
+    """Begin a step with a stamp of its own."""
+    b.set(EPOCH, EPOCH + 1)
 
 
 def finish(
@@ -303,72 +311,26 @@ def finish(
         :mod:`frontier.lowering.frontier_state`, or ``pushed_by(name)`` of that module for a registered one.
     """
     kept = deduplication(step, b)
-    if kept in ("stamp", "cull", "mark"):
-        b.set(EPOCH, EPOCH + 1)
-    n = b.capacity("vertex")
-    if kept in ("bitmap", "cull"):
-        b.phase(b.divided("fill_bits", b.array("taken", Buffer("bits"), "uint32"), n), title="clear the marks")
+    dedup = DEDUPS.get(kept)
+    if kept == "stamp":
+        next_epoch(b)
+    if dedup is not None:
+        dedup.before(b)
     after = walked(how, seen)
     if step.held is not None:
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
-    if step.output is not None and kept not in ("mark", "share", "told", "direct"):
+    if _appends(step, kept):
         after += b.produced(target, step.output, next_scan)
     b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
-    if kept == "mark":
-        large = both(no(b.unscanned(source)), source.edges > (n >> 2))
-        scan_marks(b, target, next_scan, large if b.written(next_scan) else None)
-    elif kept == "cull":
-        # The queue has overflowed: rebuild it from the stamps, which hold the same set without duplicates.
-        with b.when(either(target.count > n, target.edges > b.capacity("edge"), target.edges < 0)):
-            scan_marks(b, target, next_scan, None)
+    if dedup is not None and dedup.after is not None:
+        dedup.after(b, source, target, next_scan)
 
 
-def scan_marks(b: CudaProgram, target: FrontierState, next_scan: str, large: Expr | None) -> None:
-    """Make the next queue of the vertices that are stamped with the present epoch.
-
-    As a rule, warps go over the stamps side by side, which leaves the queue unordered. Where ``large`` holds, each
-    block goes over a contiguous piece of them, which leaves it in order; that takes another phase, in which blocks
-    count.
-    """
-    made, next_scan = queue_of(b, target, "vertex", next_scan)
-    queue, scan, capacity, degrees, *_ = made.arguments
-    out = (queue, scan, b.mode(next_scan), degrees, capacity)
-    if large is None:
-        _marks_by_warps(b, target, next_scan, out)
-        return
-    with b.when(large) as branch:
-        _marks_by_blocks(b, target, next_scan, out)
-    with b.otherwise(branch):
-        _marks_by_warps(b, target, next_scan, out)
-
-
-def _stamps(b: CudaProgram) -> tuple[Value, Value, Value]:
-    """The stamps, the present epoch, and how many stamps there are."""
-    return b.array("stamps", Buffer("vertex_stamps"), "int32"), cast("int32", EPOCH), b.capacity("vertex")
-
-
-def _marks_by_blocks(b: CudaProgram, target: FrontierState, next_scan: str, out: tuple[Value, ...]) -> None:
-    before, found = b.variable("before"), b.variable("found")
-    counted = [
-        Assign(before, SLOT),
-        Together(found, Call("combined_int", WORDS, SLOT, Var("SUM"), 0)),
-    ]
-    b.phase(Call("count_marks", WORDS, SLOT, *_stamps(b), out[3]), counted, "count the marks")
-    after: list[Node] = [
-        *b.produced(target, "vertex", next_scan),
-        Assign(target.count, found & 0xFFFFFFFF),
-        Assign(target.edges, found >> 32),
-    ]
-    b.phase(Call("write_marks", WORDS, SLOT, before, *_stamps(b), *out), after, "list the marked vertices in order")
-
-
-def _marks_by_warps(b: CudaProgram, target: FrontierState, next_scan: str, out: tuple[Value, ...]) -> None:
-    b.scratch = True
-    size = 8 if b.layout.ids == "int64" else 4
-    warp = Call("thread_index") >> cast("int32", 5)
-    held = Call(f"{b.layout.ids}_shared", Var("FREE") + size * Call("part_of_warp") * warp)
-    call = Call("queue_of_marks", WORDS, SLOT, b.big, WORKER, WORKERS, *_stamps(b), *out, held)
-    b.phase(call, b.produced(target, "vertex", next_scan), "list the marked vertices")
+def _appends(step: Advance, how: str) -> bool:
+    """Whether the phase of a push appends to a queue."""
+    if step.output is None or how in ("share", "told", "direct"):
+        return False
+    return how not in DEDUPS or DEDUPS[how].appends
 
 
 def unique(b: CudaProgram, current: FrontierState) -> None:
@@ -380,7 +342,7 @@ def unique(b: CudaProgram, current: FrontierState) -> None:
     with b.when(b.other_than(current, ALL)):
         given = frontier(b, current, "vertex")
         del given["everything"]
-        given["out"], next_scan = queue_of(b, current, "vertex", after, **_tests("stamp", b))
-        b.set(EPOCH, EPOCH + 1)
+        given["out"], next_scan = queue_of(b, current, "vertex", after, **stamps(b))
+        next_epoch(b)
         made = b.kernel("unique", removing_duplicates, given, **appending(b, next_scan))
         b.phase(made, b.produced(current, "vertex", next_scan), "remove duplicates")

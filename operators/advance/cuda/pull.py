@@ -8,9 +8,8 @@ lists is processed by the whole warp. (Beamer, Asanovic, Patterson: Direction-op
 Where the edges lie in the host's memory, the two neighbours of highest degree of every vertex are in the GPU's
 (``heads.py``). They are visited first, so that most searches end before the list is read.
 
-With ``hub_cache`` every block keeps the hubs of the frontier in a table in its shared memory. Neighbours in the table
-are visited first, and if that ends the search, the bitmap is not read (Enterprise; Liu and Huang, SC 2015). With
-``queue="scan"``, pulls that follow a pull process fewer vertices: see ``shrink.py``.
+With ``hub_cache=True`` a block looks for the frontier's hubs first: see ``hub_cache.py``. With ``queue="scan"``, pulls
+that follow a pull process fewer vertices: see ``shrink.py``.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from frontier.backends.cuda.compile.runtime_words import EXAMINED, FREE, NOTHING
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import PULL
 from frontier.lowering.inputs import Derived
-from frontier.lowering.ir import Call, Counter, Value
+from frontier.lowering.ir import Counter, Value
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.edges import is_hit
+from frontier.operators.advance.cuda.hub_cache import TABLE, fill_hubs, hub_cache, hubs_among
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
 from frontier.operators.advance.edges import pulled, pulling, walked
-from frontier.operators.advance.hub_inputs import hub_inputs, hub_list
 from frontier.operators.shared.phases import adjacency, make_bitmap
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.device.collectives import fill_hubs, part_of_warp, warp_flush, warp_put
+    from frontier.backends.cuda.device.collectives import part_of_warp, warp_flush, warp_put
     from frontier.backends.cuda.device.machine import (
         any_lane,
         ballot,
@@ -57,9 +56,6 @@ __all__ = ["lower"]
 #: reads whole lists of so few, and the warp all others: lanes that read 16 bytes each of lines of their own get 9 GB/s
 #: over the link, a warp that reads a line 35.
 ALONE, ALONE_FAR = 64, 16
-
-#: Entries of a block's table of hubs: a power of two.
-TABLE = 2048
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------
@@ -168,16 +164,7 @@ def searching(visit: Callee, where: Callee, cached: bool, headed: bool, alone: i
             hits = real
             if not everything:
                 if cached:
-                    hits = np.uint32(0)
-                    if table[near0 & (TABLE - 1)] == near0:
-                        hits = np.uint32(hits | np.uint32(1))
-                    if table[near1 & (TABLE - 1)] == near1:
-                        hits = np.uint32(hits | np.uint32(2))
-                    if table[near2 & (TABLE - 1)] == near2:
-                        hits = np.uint32(hits | np.uint32(4))
-                    if table[near3 & (TABLE - 1)] == near3:
-                        hits = np.uint32(hits | np.uint32(8))
-                    hits = np.uint32(hits & real)
+                    hits = hubs_among(table, near0, near1, near2, near3, real)
                     known = hits
                     if hits == np.uint32(0):
                         hits = hits_of(bits, near0, near1, near2, near3, real)
@@ -254,7 +241,7 @@ def sweeping(
     def phase(p, C, slot, w, W, everything, bits, n, lists, heads, made, degrees, queue, total, waiting, hubs, many):
         table = ids_shared(FREE) if cached else 0
         if cached:
-            fill_hubs(table, TABLE, hubs, many, bits, everything)
+            fill_hubs(table, hubs, many, bits, everything)
         lane = np.int32(w & 31)
         count = np.int64(0)
         edges = np.int64(0)
@@ -358,10 +345,9 @@ def _search(
         given["degrees"] = b.lists(step.edges)[0]
     if queue is not None:
         given |= queue.parameters(again)
-    cached = b.schedule.hub_cache and not b.low_degree  # narrow builds have no scratch memory, and no hubs
-    if cached:
-        given["hubs"] = hub_list(step, b)
-        given["many"] = Call("min", hub_inputs(step, b)[1], TABLE)
+    cache = hub_cache(step, b)
+    given |= cache
+    cached = bool(cache)
     b.scratch = b.scratch or cached or notes
     near = "src" if step.far == "dst" else "dst"
     where: Constant = b.calling(step.where, step.far, (step.far,)) if step.where is not None else None
