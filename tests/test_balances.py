@@ -182,7 +182,7 @@ def test_what_is_refused(compiled):
     for taken, backend in (("twc", "cuda"), ("block", "cpu")):
         with pytest.raises(fr.FrontierError, match=rf"cannot be called '{taken}': frontier\.operators"):
             fr.register_balance(taken, backend, by_vertices)
-    with pytest.raises(fr.FrontierError, match="choose from auto, thread, merge_path, block, degree_classes, only_else"):
+    with pytest.raises(fr.FrontierError, match="from auto, thread, merge_path, block, degree_classes, only_else"):
         fr.Schedule(balance="unknown")
     with pytest.raises(fr.FrontierError, match=r"registered for elsewhere, not for (cpu|cuda)"):
         fr.bfs(compiled(fr.karate()), 0, schedule=fr.Schedule(balance="only_elsewhere"))
@@ -211,7 +211,7 @@ def test_which_switches_are_refused():
     for taken in ("beamer", "hubs", "gunrock", "a b"):
         with pytest.raises(fr.FrontierError, match=f"a switch cannot be called '{taken}'"):
             fr.register_switch(taken, from_two)
-    with pytest.raises(fr.FrontierError, match="choose from beamer, gunrock, hubs, outside_from_two$"):
+    with pytest.raises(fr.FrontierError, match=r"choose from beamer, gunrock, hubs, outside_from_two$"):
         fr.Schedule(switch="unknown")
 
 

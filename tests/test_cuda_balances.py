@@ -263,6 +263,7 @@ def test_culling(cuda, balance):
 def test_a_cull_with_more_duplicates_than_room(cuda, monkeypatch):
     """Without its tests a cull takes what every edge accepts; the queue is then made of the stamps."""
     from frontier.backends.cuda.device import collectives, machine
+    from frontier.operators.advance.cuda import cull
 
     if not machine.SIMULATED:
         pytest.skip("duplicates can be had at will only in the simulator")
@@ -271,7 +272,7 @@ def test_a_cull_with_more_duplicates_than_room(cuda, monkeypatch):
         stamps[item] = epoch
         return False
 
-    monkeypatch.setattr(collectives, "culled", careless)
+    monkeypatch.setattr(cull, "culled", careless)
     monkeypatch.setattr(collectives, "first_in_warp", lambda ok, item: ok)
     few, many = np.arange(1, 9), np.arange(9, 50)
     g = fr.from_edges(

@@ -64,7 +64,7 @@ def test_other_findings(races: ModuleType) -> None:
     unknown = "========= Warning: Race reported between Read access at frontier_loop+0x260\n"
     unknown += "=========     and Write access at frontier_loop+0x200 [12 hazards]\n"
     assert name_of(races, unknown) == ""
-    assert name_of(races, f"========= Invalid __shared__ write at culled in collectives.py:{line}\n") == ""
+    assert name_of(races, f"========= Invalid __shared__ write at culled in cull.py:{line}\n") == ""
     assert name_of(races, "========= Warning: Maximum number of hazards reached.\n") == ""
     assert races.findings("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n") == []
 
@@ -116,7 +116,7 @@ def test_kernels_know_their_lines(races: ModuleType, tmp_path: Path, monkeypatch
     done = subprocess.run([sys.executable, "-c", text], text=True, capture_output=True, cwd=TOOLS.parent, check=False)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    number = next(line.split()[1] for line in lines if ".file" in line and "collectives.py" in line)
+    number = next(line.split()[1] for line in lines if ".file" in line and "cull.py" in line)
     _, _, row = places(races, "culled")["Write"]
     at = next(i for i, line in enumerate(lines) if line.split()[:3] == [".loc", number, str(row)])
     assert any("st.shared" in line for line in lines[at + 1 : at + 4])

@@ -55,19 +55,17 @@ class Benign:
         return places
 
 
-_COLLECTIVES = "frontier/backends/cuda/device/collectives.py"
-
 BENIGN = (
     Benign(
         "culled",
-        _COLLECTIVES,
+        "operators/advance/cuda/cull.py",
         (("Read", "if history[place] == item:"), ("Write", "history[place] = item")),
         "a block's history of vertices may lose an entry; then a duplicate stays, as it may",
     ),
     Benign(
         "fill_hubs",
-        _COLLECTIVES,
-        (("Write", "table[v & (size - 1)] = v"),),
+        "operators/advance/cuda/hub_cache.py",
+        (("Write", "table[v & (TABLE - 1)] = v"),),
         "of hubs with the same place in the table any may stay; each is a hub of the frontier",
     ),
 )

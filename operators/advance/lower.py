@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import QUEUE, form
 from frontier.lowering.inputs import HasInLists
 from frontier.lowering.ir import equal, no
-from frontier.operators.advance.edges import needs_edges
 from frontier.operators.advance.switch import beamer
 from frontier.operators.shared.kernels import kernels
 from frontier.program.schedule import registered_switch
@@ -63,12 +63,18 @@ def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
 
 def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
     if step.edges == "out":
-        numbers = needs_edges(step, b)
+        numbers = _needs_edges(step, b)
         has = b.input("has_in_edges" if numbers else "has_in", HasInLists(numbers), "has_in_edges")
         b.resume()  # once the lists are there
         with b.when(equal(has, 0)):
             b.leave("NEED_IN_EDGES")
     b.pull(step, source, target, lambda: kernels(b, "advance").pull(step, b, source, target))
+
+
+def _needs_edges(step: Advance, b: Builder) -> bool:
+    """Whether the out-edge slots of in-edges are needed."""
+    names = arguments(step.fn, "edge")
+    return step.edges == "out" and ("edge" in names or ("weight" in names and not b.layout.mirrored))
 
 
 def _choose(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:

@@ -22,7 +22,7 @@ from frontier.operators.shared.reductions import REDUCTIONS
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
-    from frontier.backends.cpu.intrinsics import exchange, fetch_add
+    from frontier.backends.cpu.intrinsics import exchange
     from frontier.backends.cpu.runtime import (
         flush,
         flush_pile,

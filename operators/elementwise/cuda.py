@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.compile.runtime_words import EXAMINED
 from frontier.compile.argument_tuples import Queue
 from frontier.lowering.ir import Assign, Call, Counter, Value, cast
 from frontier.lowering.kernels import Callee, Constant
@@ -23,7 +22,6 @@ from frontier.operators.shared.phases import calling, elements
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import append_chunk, append_pile, chunk, element_at, marked
     from frontier.backends.cuda.device.machine import truth
-    from frontier.backends.cuda.device.reductions import add_up
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.elementwise.compute import Compute

@@ -15,11 +15,10 @@ from frontier.lowering.inputs import WorkerArray, WorkerTable
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee
 from frontier.lowering.variables import WORKER, pointer
-from frontier.operators.advance.edges import walked
 from frontier.operators.elementwise.cpu import LEAST, MOST, columns
 from frontier.operators.gather.cpu_mode import counting
 from frontier.operators.gather.phases import gathering_edges
-from frontier.operators.shared.phases import frontier, nearer
+from frontier.operators.shared.phases import frontier, nearer, walked
 from frontier.operators.shared.reductions import MODE
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ from frontier.lowering.inputs import Buffer, WorkerTable
 from frontier.lowering.ir import Assign, Call, Choice, Counter, Expr, Node, Value, either, equal, expression
 from frontier.lowering.kernels import Constant, Made
 from frontier.lowering.variables import BROUGHT, SEEN
-from frontier.operators.advance.edges import walked
 from frontier.operators.gather.cuda_kernels import BLOCK, by_blocks, by_lanes, by_lists, storing, walking
 from frontier.operators.gather.cuda_mode import by_blocks as blocks_of_mode
 from frontier.operators.gather.cuda_mode import by_warps, tallying, voting
@@ -32,7 +31,7 @@ from frontier.operators.gather.phases import gathering_edges
 from frontier.operators.shared.cuda import operation
 from frontier.operators.shared.cuda_far import nearly_ascending, prepare_stream
 from frontier.operators.shared.cuda_stream import Stream, apart, copies
-from frontier.operators.shared.phases import elements, join_of, nearer
+from frontier.operators.shared.phases import elements, join_of, nearer, walked
 from frontier.operators.shared.reductions import ENDS, MODE
 from frontier.program.effects import effects
 

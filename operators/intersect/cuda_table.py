@@ -21,7 +21,7 @@ from frontier.backends.cuda.compile.runtime_words import FREE, MORE
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.device.collectives import block_prefix
+    from frontier.backends.cuda.device.collectives import block_prefix, source_in
     from frontier.backends.cuda.device.machine import (
         ballot,
         block_index,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         thread_index,
     )
     from frontier.backends.cuda.device.names import I, int32_shared, offsets_shared, uint32_shared
-    from frontier.backends.cuda.device.queues import source_in
 
 __all__ = ["calling", "tabled", "tabling"]
 

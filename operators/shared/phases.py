@@ -9,10 +9,10 @@ import numpy as np
 
 from frontier.compile.keys import bits_of, integer, key_down, key_up
 from frontier.functors.functor import arguments
-from frontier.lowering.frontier_state import ALL, BITS
-from frontier.lowering.ir import Call, Expr, Value, cast
+from frontier.lowering.frontier_state import ALL, BITS, HOW
+from frontier.lowering.ir import Assign, Call, Const, Expr, Node, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
-from frontier.lowering.variables import pointer
+from frontier.lowering.variables import DIRECTION, SEEN, pointer
 from frontier.operators.shared.reductions import REDUCTIONS, identity, shipped
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adding", "adjacency", "calling", "combining", "elements", "frontier", "identity_of", "join_of", "make_bitmap",
-    "nearer", "reduction",
+    "nearer", "reduction", "walked",
 ]  # fmt: skip
 
 
@@ -49,6 +49,11 @@ def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> 
         b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap", work=n >> 6)
         marks = b.divided("set_bits", bits, b.queue(current, "vertex"), current.count)
         b.phase(marks, title="mark the frontier in the bitmap", work=current.count)
+
+
+def walked(how: int, seen: Expr) -> list[Node]:
+    """Nodes that note for the trace how edges were walked, and how many."""
+    return [Assign(DIRECTION, Const(how, " ".join(HOW[how]).strip())), Assign(SEEN, seen)]
 
 
 def _identity(op: str, dtype: str) -> tuple[str, float]:

@@ -75,7 +75,7 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
         )
     plain = all(
         one.balance in ("auto", "thread") and one.dedup in ("auto", "claim")
-        and all(getattr(one, name) == getattr(USUAL, name) for name in ("queue", "switch", "alpha", "beta", "hub_cache"))
+        and all(getattr(one, x) == getattr(USUAL, x) for x in ("queue", "switch", "alpha", "beta", "hub_cache"))
         for one in asked
     )  # fmt: skip
     low_degree = plain and g.traits.short_lists

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
         first_in_warp,
         part_of_warp,
         share_of_block,
+        source_in,
         warp_flush,
         warp_put,
     )
     from frontier.backends.cuda.device.machine import block_index, block_size, num_blocks, sync, thread_index
     from frontier.backends.cuda.device.names import IDS, OFFSETS, I, ids_shared, offsets_shared, tracing
-    from frontier.backends.cuda.device.queues import source_in
     from frontier.backends.cuda.device.reductions import add_up
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.frontier_state import FrontierState
@@ -188,4 +188,4 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
 
 
 register_balance("block", "cuda", lower)
-register_balance("block", "cpu", merge_path.lower, scanned=True)  # a CPU has no groups of threads to choose among
+register_balance("block", "cpu", merge_path.lower, scanned=True)  # a CPU has no such groups of threads

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.compile.runtime_words import EXAMINED
+from frontier.backends.cuda.compile.runtime_words import COUNT, EXAMINED, MORE
 from frontier.lowering.frontier_state import pushed_by
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Assign, Counter, Value, Var
@@ -23,9 +23,17 @@ from frontier.operators.shared.phases import elements
 from frontier.program.schedule import register_balance
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.device.collectives import class_places, share_of_block
-    from frontier.backends.cuda.device.machine import any_lane, block_index, block_size, num_blocks, thread_index
-    from frontier.backends.cuda.device.names import I, tracing
+    from frontier.backends.cuda.device.collectives import block_prefix, share_of_block
+    from frontier.backends.cuda.device.machine import (
+        any_lane,
+        block_index,
+        block_size,
+        fetch_add,
+        num_blocks,
+        sync,
+        thread_index,
+    )
+    from frontier.backends.cuda.device.names import I, int64_shared, tracing
     from frontier.backends.cuda.device.reductions import add_up
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.frontier_state import FrontierState
@@ -39,6 +47,31 @@ WARP, BLOCK, GRID = 32, 256, 65536
 
 # Two arrays hold two queues each, one from the front and one from the back: together they have no more elements than
 # the frontier.
+
+
+def class_places(C, slot, kind):
+    """Reserve a place for each thread's element in the queue of its class, ``kind``. All threads call it.
+
+    Classes are 0 to 3; a negative one stands for no element. They are counted in the words COUNT, EXAMINED and the two
+    after that.
+    """
+    t = thread_index()
+    base = int64_shared(MORE)
+    mine = np.int64(0)
+    if kind >= np.int32(0):
+        mine = np.int64(1) << np.int64(16 * kind)  # a block has fewer than 2**16 threads: one sum counts all four
+    before, every = block_prefix(True, mine)
+    if t < np.int32(4):
+        many = (every >> np.int64(16 * t)) & 0xFFFF
+        if many > 0:
+            word = np.int64(COUNT) if t == np.int32(0) else np.int64(EXAMINED + t - 1)
+            base[t] = fetch_add(C, slot + word, many)
+    sync()
+    place = np.int64(0)
+    if kind >= np.int32(0):
+        place = base[kind] + ((before >> np.int64(16 * kind)) & 0xFFFF)
+    sync()
+    return place
 
 
 def classifying() -> Callable[..., Any]:
@@ -147,4 +180,4 @@ def _classify(step: Advance, b: CudaProgram, source: FrontierState, queues: dict
 
 
 register_balance("degree_classes", "cuda", lower)
-register_balance("degree_classes", "cpu", merge_path.lower, scanned=True)  # a CPU has no groups of threads to choose among
+register_balance("degree_classes", "cpu", merge_path.lower, scanned=True)  # a CPU has no such groups of threads

@@ -110,4 +110,4 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
 
 
 register_balance("twc", "cuda", lower)
-register_balance("twc", "cpu", merge_path.lower, scanned=True)  # a CPU has no groups of threads to choose among
+register_balance("twc", "cpu", merge_path.lower, scanned=True)  # a CPU has no such groups of threads

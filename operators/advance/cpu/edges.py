@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frontier.functors.functor import arguments
+from frontier.lowering.frontier_state import HOW
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
-from frontier.operators.advance.edges import pushing, walked
 from frontier.operators.elementwise.cpu import appending, ending, output
-from frontier.operators.shared.phases import adjacency
+from frontier.operators.shared.phases import adjacency, walked
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -118,4 +118,4 @@ def finish(
         after += b.produced(target, step.output, next_scan if scanned else "")
     if step.held is not None:
         after.append(b.assign(step.held, Counter("PILE_COUNT")))
-    b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold], work=work)
+    b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", [step.fn, step.where, step.hold], work=work)

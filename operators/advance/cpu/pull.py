@@ -18,8 +18,8 @@ from frontier.lowering.frontier_state import PULL
 from frontier.lowering.ir import Counter, Value
 from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.variables import pointer
-from frontier.operators.advance.edges import pulled, pulling, walked
-from frontier.operators.shared.phases import adjacency, make_bitmap
+from frontier.operators.advance.pulling import pulled, pulling
+from frontier.operators.shared.phases import adjacency, make_bitmap, walked
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth

@@ -1,4 +1,4 @@
-"""``dedup="bitmap"``: duplicates are removed by a bit of each vertex, which is smaller than a stamp but must be cleared."""
+"""``dedup="bitmap"``: duplicates are removed by a bit of each vertex; all bits are cleared before each step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["BITMAP", "bits", "clear"]
 
 
 def taking() -> Callable[..., Any]:
-    """Return the test: is this lane the first to set the item's bit?"""
+    """Return the test: whether this lane is the first to set the item's bit."""
 
     def take(out, item, stamped):
         bit = np.uint32(np.uint32(1) << np.uint32(item & 31))

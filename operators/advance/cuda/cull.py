@@ -1,4 +1,4 @@
-"""``unique="cull"``: most duplicates are removed by tests without atomics, where only the loop itself sees the frontier.
+"""``unique="cull"``: tests without atomics remove most duplicates, where only the loop itself sees the frontier.
 
 Where more have passed than there is room for, the queue is made anew of the stamps.
 """

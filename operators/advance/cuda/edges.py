@@ -13,14 +13,13 @@ import numpy as np
 
 from frontier.compile.codes import BLOCK_BITS
 from frontier.functors.functor import arguments
-from frontier.lowering.frontier_state import ALL
+from frontier.lowering.frontier_state import ALL, HOW
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
-from frontier.operators.advance.edges import pushing, walked
 from frontier.operators.elementwise.cuda import appending, queue_of
-from frontier.operators.shared.phases import adjacency, frontier
+from frontier.operators.shared.phases import adjacency, frontier, walked
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import append
@@ -162,20 +161,9 @@ def removing_duplicates(big: bool, mode: int) -> Callable[..., Any]:
 class Dedup(NamedTuple):
     """A way to remove duplicates that a schedule or a step asks for.
 
-    Attributes
-    ----------
-    chosen : function of the step and the program
-        Whether a step does so.
-    taking : factory
-        Returns ``take(out, item, stamped)``, which tells whether an accepted item is to be appended.
-    given : function of the program
-        What ``out`` has for ``take``, besides the queue.
-    before : function of the program
-        Adds what comes before the phase.
-    after : function of the program, the frontiers read and written, and the scan of the latter; or None
-        Adds what comes after it.
-    appends, culls : bool
-        See :class:`Edge`.
+    A step takes it where it is ``chosen``. Then ``out`` has what is ``given``, besides the queue; ``taking`` returns
+    ``take(out, item, stamped)``, which tells whether an accepted item is to be appended; ``before`` and ``after`` add
+    what comes before and after the phase. ``appends`` and ``culls`` are those of :class:`Edge`.
     """
 
     chosen: Callable[[Advance, CudaProgram], bool]
@@ -321,7 +309,7 @@ def finish(
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
     if _appends(step, kept):
         after += b.produced(target, step.output, next_scan)
-    b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
+    b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", [step.fn, step.where, step.hold])
     if dedup is not None and dedup.after is not None:
         dedup.after(b, source, target, next_scan)
 

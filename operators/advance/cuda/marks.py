@@ -1,7 +1,7 @@
 """``queue="scan"``: accepted vertices are only stamped, and a second phase makes the next queue of the stamps.
 
-This removes duplicates for free, but goes over all vertices. (Liu and Huang: Enterprise, SC 2015.) What ``queue="scan"``
-means for pulls is in ``shrink.py``.
+This removes duplicates for free, but goes over all vertices (Liu and Huang: Enterprise, SC 2015). For pulls,
+``queue="scan"`` means a queue that shrinks: see ``shrink.py``.
 """
 
 from __future__ import annotations

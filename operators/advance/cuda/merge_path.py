@@ -25,7 +25,7 @@ from frontier.operators.advance.cuda.edges import Edge, deduplication, finish, i
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at, empty_buffer, flush, put
-    from frontier.backends.cuda.device.collectives import first_in_warp
+    from frontier.backends.cuda.device.collectives import first_in_warp, source_in
     from frontier.backends.cuda.device.machine import (
         ballot,
         block_index,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         int64_shared,
         offsets_shared,
     )
-    from frontier.backends.cuda.device.queues import source_in
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance

@@ -29,8 +29,8 @@ from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.edges import is_hit
 from frontier.operators.advance.cuda.hub_cache import TABLE, fill_hubs, hub_cache, hubs_among
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
-from frontier.operators.advance.edges import pulled, pulling, walked
-from frontier.operators.shared.phases import adjacency, make_bitmap
+from frontier.operators.advance.pulling import pulled, pulling
+from frontier.operators.shared.phases import adjacency, make_bitmap, walked
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.collectives import part_of_warp, warp_flush, warp_put

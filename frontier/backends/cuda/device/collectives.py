@@ -9,11 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from frontier.backends.cuda.compile.runtime_words import (
-    COUNT,
     ERROR,
-    EXAMINED,
     HISTORY,
-    MORE,
     NOTHING,
     PREFIX,
     SUM,
@@ -27,8 +24,6 @@ from frontier.backends.cuda.device.machine import (
     block_index,
     block_size,
     device,
-    fetch_add,
-    fetch_or,
     find_first,
     num_blocks,
     popcount,
@@ -54,17 +49,14 @@ __all__ = [
     "FOUND",
     "LEADER",
     "block_prefix",
-    "class_places",
     "copies",
     "count_marks",
-    "culled",
     "empty_history",
-    "fill_hubs",
     "first_in_warp",
     "part_of_warp",
     "queue_of_marks",
     "share_of_block",
-    "take_bit",
+    "source_in",
     "warp_flush",
     "warp_put",
     "worker_apart",
@@ -143,6 +135,26 @@ def block_prefix(wide, value):
     return before, every
 
 
+# ---- the source of an edge --------------------------------------------------------------------------------
+
+
+@device
+def source_in(keys, count, position):
+    """Which of a block's ``count`` sources has the edge of number ``position``, by binary search.
+
+    ``keys`` holds the number of each source's first edge; the last source that begins at or before the edge has it.
+    """
+    low = i32(0)
+    high = i32(count)
+    while i32(high - low) > i32(1):
+        middle = i32(i32(low + high) >> i32(1))
+        if keys[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 # ---- appends by warps, collected -----------------------------------------------------------------------
 
 
@@ -218,65 +230,7 @@ def warp_flush(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill)
     sync_warp()
 
 
-# ---- degree classes ------------------------------------------------------------------------------------
-
-
-@device
-def class_places(C, slot, kind):
-    """Reserve a place for each thread's element in the queue of its class, ``kind``. All threads call it.
-
-    Classes are 0 to 3; a negative one stands for no element. They are counted in the words COUNT, EXAMINED and the two
-    after that.
-    """
-    t = thread_index()
-    base = int64_shared(MORE)
-    mine = i64(0)
-    if kind >= i32(0):
-        mine = i64(1) << i64(16 * kind)  # a block has fewer than 2**16 threads, so one sum counts all four
-    before, every = block_prefix(True, mine)
-    if t < i32(4):
-        many = (every >> i64(16 * t)) & 0xFFFF
-        if many > 0:
-            word = i64(COUNT) if t == i32(0) else i64(EXAMINED + t - 1)
-            base[t] = fetch_add(C, slot + word, many)
-    sync()
-    place = i64(0)
-    if kind >= i32(0):
-        place = base[kind] + ((before >> i64(16 * kind)) & 0xFFFF)
-    sync()
-    return place
-
-
-# ---- the table of hubs ---------------------------------------------------------------------------------
-
-
-@device
-def fill_hubs(table, size, hubs, many, bits, everything):
-    """Put the frontier's hubs into the block's table, each at its id modulo ``size``. All threads call it."""
-    j = i64(thread_index())
-    while j < size:
-        table[j] = -1
-        j += block_size()
-    sync()
-    j = i64(thread_index())
-    while j < many and not everything:
-        v = i64(hubs[j])
-        if u32(u32(bits[v >> 5]) >> u32(v & 31)) & u32(1) != u32(0):
-            table[v & (size - 1)] = v
-        j += block_size()
-    sync()
-
-
 # ---- once in the next queue ----------------------------------------------------------------------------
-
-
-@device
-def take_bit(bits, item):
-    """Set an item's bit; returns whether this lane was the first to do so."""
-    bit = u32(u32(1) << u32(item & 31))
-    if u32(u32(bits[item >> 5]) & bit) != u32(0):
-        return False
-    return u32(u32(fetch_or(bits, item >> 5, bit)) & bit) == u32(0)
 
 
 @device
@@ -288,29 +242,6 @@ def empty_history(history):
         j = i32(j + block_size())
     sync()
     return history
-
-
-@device
-def culled(taken, history, stamps, epoch, item):
-    """Whether an item has been taken before in this phase, as far as three tests without atomics can tell.
-
-    They look at its bit, which other lanes may overwrite; at what the block took lately; and at its stamp, which two
-    lanes may read before either writes it. A lane fails a test only if another lane has passed it, so of all lanes with
-    this item at least one passes the last.
-    """
-    bit = u32(u32(1) << u32(item & 31))
-    word = u32(taken[item >> 5])
-    if u32(word & bit) != u32(0):
-        return True
-    taken[item >> 5] = u32(word | bit)
-    place = item & (HISTORY - 1)
-    if history[place] == item:
-        return True
-    history[place] = item
-    if stamps[item] == epoch:
-        return True
-    stamps[item] = epoch
-    return False
 
 
 @device

@@ -1,4 +1,4 @@
-"""Device functions on whole queues and bitmaps: prefix sums of degrees, copies, conversions, the source of an edge."""
+"""Device functions on whole queues and bitmaps: prefix sums of degrees, copies, conversions."""
 
 from __future__ import annotations
 
@@ -31,26 +31,6 @@ from frontier.backends.cuda.device.runtime import reserve
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int64_shared = SHARED["int64"]
-
-# ---- the source of an edge --------------------------------------------------------------------------------
-
-
-@device
-def source_in(keys, count, position):
-    """Which of a block's ``count`` sources has the edge of number ``position``, by binary search.
-
-    ``keys`` holds the number of each source's first edge; the last source that begins at or before the edge has it.
-    """
-    low = i32(0)
-    high = i32(count)
-    while i32(high - low) > i32(1):
-        middle = i32(i32(low + high) >> i32(1))
-        if keys[middle] <= position:
-            low = middle
-        else:
-            high = middle
-    return low
-
 
 # ---- lists that lie elsewhere ------------------------------------------------------------------------------
 
