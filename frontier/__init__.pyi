@@ -342,10 +342,12 @@ from frontier.program.problem import (
     scalar as scalar,
     vertex as vertex,
 )
-from frontier.program.schedule import (
-    Schedule as Schedule,
+from frontier.program.registered import (
     register_balance as register_balance,
     register_switch as register_switch,
+)
+from frontier.program.schedule import (
+    Schedule as Schedule,
 )
 from frontier.results import (
     Result as Result,

@@ -36,7 +36,7 @@ from frontier.io import _parse, formats
 from frontier.memory import detection, placement
 from frontier.native import notice
 from frontier.operators.shared.reductions import REDUCTIONS
-from frontier.program import schedule
+from frontier.program import registered
 from frontier.system.plugins import import_all
 
 # Compiling makes many objects that stay: looking for cycles among them as often as usual takes an eighth of all time.
@@ -181,14 +181,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.write_line(f"{len(programs)} programs for the CPU{budget}; compiling and loading: {seconds:.0f} s")
 
 
-import_all(schedule._SHIPPED)  # else what it registers would be gone after the first test that needs it
+import_all(registered.SHIPPED)  # else what it registers would be gone after the first test that needs it
 
 
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
     """What a test, or a page that it runs, registers is gone after it: messages list what is registered."""
     tables: list[dict[Any, Any]] = [
-        placement.BACKENDS, formats.FORMATS, schedule._balances, schedule._switches, REDUCTIONS,
+        placement.BACKENDS, formats.FORMATS, registered._balances, registered._switches, REDUCTIONS,
     ]  # fmt: skip
     with ExitStack() as stack:
         for table in tables:

@@ -3,9 +3,9 @@
 ``problem`` is a graph with fields, ``field_store`` makes their arrays, ``values`` are what these may hold, ``pairs``
 two fields that change together, ``frontiers`` a set of its vertices or edges, ``step`` one use of an operator, ``over``
 what it may run on instead of the current frontier, ``loop`` steps in a loop, ``order`` the priority by which a loop
-takes elements, ``schedule`` how steps are carried out. ``enactor`` puts a loop, its start and its result together,
-``time_limit`` ends a run that takes too long. ``execution`` is one run of them, by a backend; ``prepared`` calls run
-many times in the same memory.
+takes elements, ``schedule`` how steps are carried out, by balances and rules that are ``registered`` among others.
+``enactor`` puts a loop, its start and its result together, ``time_limit`` ends a run that takes too long. ``execution``
+is one run of them, by a backend; ``prepared`` calls run many times in the same memory.
 
 ``effects`` is what a functor reads and writes, found by ``effect_analysis``, with what it compares and stores
 (``effect_values``) and what changes together (``effect_paths``); ``functor_checks`` compares it with a problem,

@@ -1,7 +1,7 @@
 """Import modules that register themselves: those of a folder of ours, and those that installed packages name.
 
-So lower layers need not know by name what stands above them, and other packages bring primitives, formats, balances and
-transports by entry points. Why entry points: they are read without importing any of the packages.
+So lower layers need not know by name what stands above them, and other packages bring primitives, formats, balances,
+switch rules and transports by entry points. Why entry points: they are read without importing any of the packages.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from frontier.lowering.inputs import HasInLists
 from frontier.lowering.ir import equal, no
 from frontier.operators.advance.switch import beamer
 from frontier.operators.shared.kernels import kernels
-from frontier.program.schedule import registered_switch
+from frontier.program.registered import registered_switch
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

@@ -13,7 +13,7 @@ from frontier.lowering.phases import checking
 from frontier.program.effects import effects
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop, Sequence
-from frontier.program.schedule import registered_balance
+from frontier.program.registered import registered_balance
 from frontier.program.step import scheduled, walk
 from frontier.program.swapping import swaps_of, with_partners
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.ir import Assign, Branch, Call, Expr, both, equal, expression
-from frontier.program.schedule import register_switch
+from frontier.program.registered import register_switch
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

@@ -12,7 +12,7 @@ from frontier.backends.cuda.compile.runtime_words import EXAMINED
 from frontier.lowering.ir import Assign, Branch, Counter, Expr, both, equal, expression
 from frontier.operators.advance.hub_inputs import hub_inputs
 from frontier.operators.shared.phases import elements
-from frontier.program.schedule import register_switch
+from frontier.program.registered import register_switch
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.intrinsics import fetch_add

@@ -21,7 +21,7 @@ from frontier.operators.advance.ablations.block import list_of, own_items, parts
 from frontier.operators.advance.cpu import merge_path
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import elements
-from frontier.program.schedule import register_balance
+from frontier.program.registered import register_balance
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.collectives import FOUND, LEADER, share_of_block

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.operators.advance.cpu import merge_path, thread
-from frontier.program.schedule import registered_balance
+from frontier.program.registered import registered_balance
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

@@ -15,7 +15,7 @@ from frontier.lowering.ir import both
 from frontier.operators.advance.cuda import merge_path, thread
 from frontier.operators.advance.cuda.edges import deduplication
 from frontier.operators.shared.cuda_far import nearly_ascending
-from frontier.program.schedule import registered_balance
+from frontier.program.registered import registered_balance
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram

@@ -244,7 +244,7 @@ class Edge(NamedTuple):
             "beside": passes_over and how == "direct" and step.where is not None,
         }
         culls = dedup is not None and dedup.culls
-        appends = {"appends": _appends(step, how), "culls": culls, **appending(b, next_scan)}
+        appends = {"appends": step.output is not None and _appends(how), "culls": culls, **appending(b, next_scan)}
         return cls(Made(visiting, visit), take, lists, out, next_scan, appends)
 
 
@@ -307,18 +307,16 @@ def finish(
     after = walked(how, seen)
     if step.held is not None:
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
-    if _appends(step, kept):
+    if step.output is not None and _appends(kept):
         after += b.produced(target, step.output, next_scan)
     b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", [step.fn, step.where, step.hold])
     if dedup is not None and dedup.after is not None:
         dedup.after(b, source, target, next_scan)
 
 
-def _appends(step: Advance, how: str) -> bool:
-    """Whether the phase of a push appends to a queue."""
-    if step.output is None or how in ("share", "told", "direct"):
-        return False
-    return how not in DEDUPS or DEDUPS[how].appends
+def _appends(how: str) -> bool:
+    """Whether the phase of a push appends what is accepted, where duplicates are removed in the way ``how``."""
+    return DEDUPS[how].appends if how in DEDUPS else how not in ("share", "told", "direct")
 
 
 def unique(b: CudaProgram, current: FrontierState) -> None:
