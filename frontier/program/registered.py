@@ -12,7 +12,10 @@ from typing import Any
 from frontier.errors import FrontierError
 from frontier.system.plugins import import_all, import_installed
 
-__all__ = ["OWN", "register_balance", "register_switch", "registered", "registered_balance", "registered_switch"]
+__all__ = [
+    "OWN", "is_users_balance", "register_balance", "register_switch", "registered", "registered_balance",
+    "registered_switch",
+]  # fmt: skip
 
 #: Names that every backend knows without registration, by choice.
 OWN = {"balance": ("auto", "thread", "merge_path"), "switch": ("beamer",)}
@@ -93,6 +96,12 @@ def registered_balance(name: str, backend: str) -> tuple[Callable[..., None], bo
     if backend not in found:
         raise FrontierError(f"the balance {name!r} is registered for {', '.join(sorted(found))}, not for {backend}")
     return found[backend]
+
+
+def is_users_balance(name: str, backend: str) -> bool:
+    """Whether a balance is not the package's own: what its phases touch is not known."""
+    found = registered_balance(name, backend)
+    return found is not None and not found[0].__module__.startswith("frontier.")
 
 
 def register_switch(name: str, rule: Callable[..., Any]) -> None:

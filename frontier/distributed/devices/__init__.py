@@ -2,7 +2,7 @@
 
 ``spreading`` copies graphs to the memories of several GPUs, each with the edges of its own vertices, ``building`` makes
 them there, ``numbering`` gives vertices other numbers for it (``numbering_kernels``), and ``deriving`` makes in-edges.
-Fields of vertices lie on the first GPU; large ones are spread, too. ``replicas`` is what each GPU has of a graph and a
+Fields of vertices lie on the first GPU; large ones are spread, too (``spread_fields``). ``replicas`` is what each GPU has of a graph and a
 problem while a program runs. Most programs are one kernel on each GPU: ``touches`` finds which can be, and what their
 steps touch at elements of other GPUs; ``peers`` and ``program`` lower them, ``inputs`` are what the host gives them,
 ``printer`` prints kernels, ``phases`` are the parts of these that exchange (with ``block_phases``, ``combining_phases``

@@ -13,7 +13,7 @@ from frontier.lowering.phases import checking
 from frontier.program.effects import effects
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop, Sequence
-from frontier.program.registered import registered_balance
+from frontier.program.registered import is_users_balance
 from frontier.program.step import scheduled, walk
 from frontier.program.swapping import swaps_of, with_partners
 
@@ -76,7 +76,7 @@ class Touches:
         changed: set[str] = set().union(*swaps)
         for step, given in scheduled(program, schedule):
             _check(step, given)
-            self._unknown |= registered_balance(given.balance, "cuda") is not None
+            self._unknown |= is_users_balance(given.balance, "cuda")
             self._pulls[step] = self._pulls.get(step, False) or step.may_pull(given)  # it may stand in two places
             if step.divides and not step.counted:
                 fields = written(step, p)
