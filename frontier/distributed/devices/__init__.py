@@ -2,16 +2,16 @@
 
 ``spreading`` copies graphs to the memories of several GPUs, each with the edges of its own vertices, ``building`` makes
 them there, ``numbering`` gives vertices other numbers for it (``numbering_kernels``), and ``deriving`` makes in-edges.
-Fields of vertices lie on the first GPU; large ones are spread, too (``spread_fields``). ``replicas`` is what each GPU has of a graph and a
-problem while a program runs. Most programs are one kernel on each GPU: ``touches`` finds which can be, and what their
-steps touch at elements of other GPUs; ``peers`` and ``program`` lower them, ``inputs`` are what the host gives them,
-``printer`` prints kernels, ``phases`` are the parts of these that exchange (with ``block_phases``, ``combining_phases``
-and ``packing_phases``), ``barriers`` finds where they meet, ``meeting`` is the barrier of all GPUs, and
-``meeting_words`` what they tell each other there. ``claims`` finds steps, such as those of searches, of which GPUs tell
-each other bits instead of values; ``claim_program`` lowers these, and ``claim_phases`` are their phases. ``fused`` runs
-the kernels, of which ``part`` is one, and ``loading`` gives the other GPUs the fields before, and brings them back.
-``on_rank`` runs the same kernels in processes with a GPU each; ``rank_graph`` is what each has of the graph, and
-``rank_fields`` of the fields.
+Fields of vertices lie on the first GPU; large ones are spread, too (``spread_fields``). ``replicas`` is what each GPU
+has of a graph and a problem while a program runs. Most programs are one kernel on each GPU: ``touches`` finds which can
+be, and what their steps touch at elements of other GPUs; ``peers`` and ``program`` lower them, ``inputs`` are what the
+host gives them, ``printer`` prints kernels, ``phases`` are the parts of these that exchange (with ``block_phases``,
+``combining_phases`` and ``packing_phases``), ``barriers`` finds where they meet, ``meeting`` is the barrier of all
+GPUs, and ``meeting_words`` what they tell each other there. ``claims`` finds steps, such as those of searches, of which
+GPUs tell each other bits instead of values; ``claim_program`` lowers these, and ``claim_phases`` are their phases.
+``fused`` runs the kernels, of which ``part`` is one, and ``loading`` gives the other GPUs the fields before, and brings
+them back. ``on_rank`` runs the same kernels in processes with a GPU each; ``rank_graph`` is what each has of the graph,
+and ``rank_fields`` of the fields.
 
 Other programs the host divides: ``execution`` walks through a program and divides its steps, ``direction`` chooses
 between push and pull for all alike, ``exchange`` is what GPUs give each other after a step, found by ``compaction``.
