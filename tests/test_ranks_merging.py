@@ -4,64 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mpi import mpirun, processes
 
 import frontier as fr
 from frontier.distributed.ranks import readers, selective_mirrors
-from frontier.distributed.ranks.merge import Written, merge
 from frontier.distributed.transport.threads import Threads
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
-
-
-COMBINED = {
-    "min": lambda news, old: min(news),
-    "max": lambda news, old: max(news),
-    "sum": lambda news, old: old + sum(value - old for value in news),
-    "or": lambda news, old: np.bitwise_or.reduce(news),
-    "and": lambda news, old: np.bitwise_and.reduce(news),
-    "claim": lambda news, old: news[0],
-}
-
-
-@given(st.integers(1, 4), st.data())
-def test_merging_is_the_combine_of_what_has_changed(parts, data):
-    combine = data.draw(st.sampled_from(["min", "max", "sum", "or", "and", "claim"]))
-    old = np.array(data.draw(st.lists(st.integers(-5, 9), min_size=6, max_size=6)))
-    values = [np.array(data.draw(st.lists(st.integers(0, 9), min_size=6, max_size=6))) for _ in range(parts)]
-    changed = [np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=6, max_size=6))) for _ in range(parts)]
-    p = fr.Problem(fr.path(6), x=fr.vertex("int64", old), y=fr.vertex("int64", -1))
-    fields = [Written("y", "claim", "x"), Written("x", combine)]
-    told = [
-        {"x": (ids, each[ids]), "y": (ids, np.full(len(ids), rank))}
-        for rank, (ids, each) in enumerate(zip(changed, values, strict=True))
-    ]
-    merge(p, fields, told)
-    for v in range(6):
-        found = [(rank, each[v]) for rank, (ids, each) in enumerate(zip(changed, values, strict=True)) if v in ids]
-        news = [value for _, value in found]
-        assert p.x[v] == (COMBINED[combine](news, old[v]) if news else old[v])
-        if combine in ("min", "max", "claim"):
-            assert p.y[v] == (next(rank for rank, value in found if value == p.x[v]) if news else -1)
-
-
-def test_fields_that_go_along_with_each_other():
-    """The last takes its value from the part that the first was taken from."""
-    p = fr.Problem(
-        fr.path(3), key=fr.vertex("int64", 9, combine="min"), by=fr.vertex("int64", -1, with_="key"),
-        at=fr.vertex("int64", -1, with_="by"),
-    )  # fmt: skip
-    ids = np.arange(3)
-    parts = {"key": [5, 2, 4], "by": 0, "at": 10}, {"key": [3, 4, 4], "by": 1, "at": 11}
-    told = [{name: (ids, np.broadcast_to(value, 3)) for name, value in part.items()} for part in parts]
-    fields = [Written("at", "claim", "by"), Written("by", "claim", "key"), Written("key", "min")]
-    merge(p, fields, told)
-    assert (p.key.tolist(), p.by.tolist(), p.at.tolist()) == ([3, 2, 4], [1, 0, 0], [11, 10, 10])
-    with pytest.raises(fr.FrontierError, match="goes round: a with b with a"):
-        fr.Problem(fr.path(3), a=fr.vertex("int64", with_="b"), b=fr.vertex("int64", with_="a"))
 
 
 @pytest.mark.parametrize("place", ["cpu", "ranks:3", "divided"])

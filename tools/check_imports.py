@@ -29,8 +29,8 @@ LAYERS = {
         "backends backends.run backends.python backends.cpu backends.cuda.compile backends.cuda.simulator "
         "backends.cuda.device backends.cuda"
     ),
-    "distributed": "distributed.transport distributed.ranks distributed.devices",
-    "tools": "verify io datasets registry batched_sources distributed distributed.clusters plot",
+    "distributed": "distributed distributed.transport distributed.ranks distributed.devices",
+    "tools": "verify io datasets registry batched_sources distributed.clusters plot",
     "operators": (
         "operators.shared operators.elementwise operators.advance operators.advance.cpu operators.advance.cuda "
         "operators.advance.ablations operators.fields operators.gather operators.intersect operators.scan "

@@ -91,11 +91,11 @@ MUTANTS = {
         "made = Edges(rows.dst, rows.src, rows.weights, count, directed=True", "io_formats io_roundtrip",
     ),
     "ranks: the wrong part wins": Mutant(
-        "frontier/distributed/ranks/merge.py", "return ids[first], keys[first] % len(parts)",
+        "frontier/distributed/merge.py", "return ids[first], keys[first] % len(parts)",
         "return ids[first], keys[first] % len(parts) * 0", "ranks_merging ranks",
     ),
     "ranks: what a part adds counts twice": Mutant(
-        "frontier/distributed/ranks/merge.py", "found[name] = at, new[changed] - old[changed]",
+        "frontier/distributed/ranks/changes.py", "found[name] = at, new[changed] - old[changed]",
         "found[name] = at, new[changed]", "ranks_merging ranks",
     ),
     "ranks: ghosts from a wrong slot": Mutant(

@@ -1,4 +1,4 @@
-"""What an owner makes of an element that several GPUs have changed."""
+"""What an owner makes of an element that several GPUs have changed: :mod:`frontier.distributed.merge`, in kernels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from frontier.compile.codes import BLOCK_BITS
 from frontier.distributed.devices.block_phases import WORDS, bit_of
+from frontier.distributed.merge import operation
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def combining(at: Callee, combine: str, dtype: str) -> Callable[..., Any]:
     """
     if combine == "sum":
         return adding(at, dtype)
-    least, greatest = combine == "min", combine == "max"
-    union, common = combine == "or", combine == "and"
-    kind = np.dtype(dtype).type
+    made = operation(combine)
+    combines, values = made is not None, made and made.values
+    kind = np.dtype(dtype).type  # a union of short integers is a long one
 
     def bring(mine, fields, who, bases, rank, parts, blocks, v):
         value = mine[v]
@@ -46,15 +47,9 @@ def combining(at: Callee, combine: str, dtype: str) -> Callable[..., Any]:
                 theirs = at(fields[r])[v]
                 if not found:
                     value = theirs
-                elif least:
-                    value = min(value, theirs)
-                elif greatest:
-                    value = max(value, theirs)
-                elif union:
-                    value = kind(value | theirs)  # which is a long integer of short ones
-                elif common:
-                    value = kind(value & theirs)
-                found = True  # of claims, the first one counts
+                elif combines:
+                    value = kind(values(value, theirs))
+                found = True
         return value
 
     return bring

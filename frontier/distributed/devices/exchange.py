@@ -1,29 +1,26 @@
 """What GPUs give each other after a step, and how each merges what the others give.
 
 Every GPU holds all fields and has run the step on its own elements, or along the edges of its own vertices. An element
-that only its owner may write takes the owner's value. The rest is merged by the field's ``combine``, in the order of
-the GPUs, so that all come to the same values.
+that only its owner may write takes the owner's value. The rest is merged in the order of the GPUs
+(:mod:`frontier.distributed.merge`), so that all come to the same values.
 """
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from frontier.distributed.devices.compaction import joined
-from frontier.distributed.ranks.merge import leaders_first
+from frontier.distributed.merge import merge
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frontier.distributed.devices.replicas import Replica
-    from frontier.distributed.ranks.merge import Written
+    from frontier.distributed.merge import Written
 
-__all__ = ["Outcome", "flat", "given_bytes", "merge", "own_values", "united"]
+__all__ = ["Outcome", "flat", "given_bytes", "own_values", "take", "united"]
 
 #: Elements of a field, in ascending order or as a range, and their values.
 Change = tuple[Any, Any]
@@ -64,66 +61,16 @@ def own_values(replica: Replica, array: Any, kind: str, f: Frontier) -> Change:
     return own, array[own]
 
 
-def merge(replica: Replica, fields: Iterable[Written], told: list[Outcome]) -> None:
+def take(replica: Replica, fields: Iterable[Written], told: list[Outcome]) -> None:
     """Bring what all GPUs have written into one GPU's fields."""
     moved, arrays = replica.memory.moved, replica.whole.arrays
     for rank, outcome in enumerate(told):
         if rank != replica.rank:
             for name, (ids, values) in outcome.owned.items():
                 arrays[name][ids if isinstance(ids, slice) else moved(ids)] = moved(values)
-    xp = replica.memory.xp
-    chosen: dict[str, Any] = {}
-    leaders = {each.with_ for each in fields}
-    for each in leaders_first(each for each in fields if each.name in told[0].changed):
-        parts = [tuple(map(moved, outcome.changed[each.name])) for outcome in told]
-        array = flat(arrays[each.name])
-        if each.with_ in chosen:
-            _follow(array, parts, chosen[each.with_])
-            if each.name in leaders:
-                chosen[each.name] = chosen[each.with_]
-            continue
-        _apply(xp, array, each.combine, parts)
-        if each.name in leaders:
-            chosen[each.name] = _winners(xp, array, each.combine, parts)
-
-
-def _apply(xp: Any, array: Any, combine: str, parts: list[Any]) -> None:
-    if combine == "sum":
-        base = [array[ids] for ids, _ in parts]
-        for (ids, values), old in zip(parts, base, strict=True):
-            array[ids] += values - old
-        return
-    for ids, values in reversed(parts):  # of changed copies alone: -1 may stand for no value yet
-        array[ids] = values
-    if combine in ("", "claim"):  # the first GPU has it
-        return
-    function = getattr(xp, _OF_ARRAYS[combine]) if combine in _OF_ARRAYS else _OPERATORS[combine]
-    for ids, values in parts:
-        array[ids] = function(array[ids], values)
-
-
-#: How two arrays are combined: names of the module's functions, and operators. The ids of one GPU are distinct.
-_OF_ARRAYS = {"min": "fmin", "max": "fmax"}
-_OPERATORS = {"or": operator.or_, "and": operator.and_}
-
-
-def _winners(xp: Any, array: Any, combine: str, parts: list[Any]) -> Any:
-    """For each element the first GPU whose value it has got; the number of GPUs if none did."""
-    winners = xp.full(len(array), len(parts), np.int32)
-    for rank, (ids, values) in reversed(list(enumerate(parts))):
-        if combine not in ("", "claim"):
-            ids = ids[values == array[ids]]
-        winners[ids] = rank
-    return winners
-
-
-def _follow(array: Any, parts: list[Any], winners: Any) -> None:
-    """Take each element from the GPU that was chosen for it; from the first that changed it if none was."""
-    none = len(parts)
-    for rank, (ids, values) in reversed(list(enumerate(parts))):
-        chosen = winners[ids]
-        taken = (chosen == rank) | (chosen == none)
-        array[ids[taken]] = values[taken]
+    names = told[0].changed
+    changes = [{name: (moved(ids), moved(values)) for name, (ids, values) in each.changed.items()} for each in told]
+    merge({name: flat(arrays[name]) for name in names}, [each for each in fields if each.name in names], changes)
 
 
 def united(replica: Replica, parts: list[Frontier]) -> Frontier:

@@ -20,7 +20,7 @@ from frontier.backends.python.interpreter import Interpretation
 from frontier.distributed.devices import together
 from frontier.distributed.devices.compaction import changed, marked
 from frontier.distributed.devices.direction import Direction
-from frontier.distributed.devices.exchange import Outcome, flat, given_bytes, merge, own_values, united
+from frontier.distributed.devices.exchange import Outcome, flat, given_bytes, own_values, take, united
 from frontier.distributed.devices.owners import kept_by_owners
 from frontier.distributed.devices.replicas import Replica, replicas_of
 from frontier.distributed.ranks.write_set import check_writes, written
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from frontier.backends.python.interpreter import Run
-    from frontier.distributed.ranks.merge import Written
+    from frontier.distributed.merge import Written
     from frontier.memory.base import Memory
     from frontier.program.loop import Loop
     from frontier.program.problem import Problem
@@ -316,7 +316,7 @@ class _Part:
 def _merged(replica: Replica, plan: _Plan, outcomes: list[Outcome]) -> Frontier | None:
     """Bring together on one GPU what all have given: its fields, and the next frontier."""
     with replica.memory.using("what several GPUs exchange"):
-        merge(replica, plan.fields, outcomes)
+        take(replica, plan.fields, outcomes)
         found = None
         if not plan.step.passes_through:
             found = united(replica, [each.frontier for each in outcomes if each.frontier is not None])

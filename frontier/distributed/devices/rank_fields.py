@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda import launch
+from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.deferred_fields import read
 from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.fields import whole
-from frontier.distributed.ranks.merge import stays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -16,7 +16,6 @@ from frontier.distributed.devices.replicas import rows_of
 from frontier.distributed.devices.touches import OneKernelError
 from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.in_edges import number_in_edges
-from frontier.distributed.ranks.merge import stays
 from frontier.distributed.ranks.remote_reads import names_of, needs
 from frontier.distributed.transport.rounds import common, met
 from frontier.program.effects import effects

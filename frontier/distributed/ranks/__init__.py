@@ -2,7 +2,7 @@
 
 A run: ``execution`` walks through a program, ``agreement`` is what all must begin with, ``plans`` what is known of its
 steps. ``divided_step`` runs a step on one part: ``write_set`` says which fields it writes and how changes merge,
-``access`` at whose elements, ``merge`` finds changes and merges them.
+``access`` at whose elements, ``changes`` finds what it has changed, and :mod:`frontier.distributed.merge` merges that.
 ``pulls``, ``scans`` and ``partial_reductions`` are steps that need more. ``local_frontier`` is a part's share of a
 frontier, ``mirrors`` are elements that only their owners know, ``readers`` says which parts read what, and
 ``selective_mirrors`` tells these alone. ``group`` runs several parts in one process.

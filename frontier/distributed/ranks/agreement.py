@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.field_storage import visible
-from frontier.distributed.ranks.merge import stays
 from frontier.distributed.transport.device_arrays import in_kernels
 from frontier.distributed.transport.rounds import common, met
 from frontier.errors import GraphError

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.distributed.merge import merge
+from frontier.distributed.ranks.changes import changes, distinct, places, stays, values_of
 from frontier.distributed.ranks.grid import ALL, AT_ENDS
 from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending
-from frontier.distributed.ranks.merge import changes, distinct, merge, places, stays, values_of
 from frontier.distributed.ranks.mirrors import Mirrors
 from frontier.distributed.ranks.partial_reductions import fold, partial
 from frontier.distributed.ranks.plans import Plans
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frontier.distributed.merge import Change
     from frontier.distributed.ranks.grid import Grid
     from frontier.distributed.ranks.halo_updates import HaloUpdates
-    from frontier.distributed.ranks.merge import Change
     from frontier.distributed.ranks.plans import Plan
     from frontier.distributed.ranks.step_problem import StepProblem
     from frontier.distributed.transport.communicators import Communicator
@@ -285,7 +286,7 @@ class Exchange:
         if plan.finds:
             found = self._mine([each.pop(0)[0] for each in told], bounds[0])
         if plan.sent and any(each.changed for each in notes):
-            merge(p, plan.sent, [dict(zip(names, each, strict=True)) for each in told])
+            merge(p.arrays, plan.sent, [dict(zip(names, each, strict=True)) for each in told])
             united: dict[tuple[int, ...], Any] = {}  # the same elements of several fields are the same objects
             for at, name in enumerate(each.name for each in plan.sent):
                 parts = [each[at][0] for each in told]

@@ -7,8 +7,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from frontier import tracing
+from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.execution import Part
-from frontier.distributed.ranks.merge import stays
 from frontier.distributed.transport.communicators import Ended
 
 if TYPE_CHECKING:

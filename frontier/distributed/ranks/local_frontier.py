@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.distributed.ranks.merge import distinct
+from frontier.distributed.ranks.changes import distinct
 from frontier.memory.arrays import namespace_of
 from frontier.program.frontiers import Frontier
 

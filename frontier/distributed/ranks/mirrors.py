@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.grid import ALL, COLUMN, ROW
 from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending
-from frontier.distributed.ranks.merge import stays
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import Note
 from frontier.memory.arrays import to_host
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frontier.distributed.merge import Written
     from frontier.distributed.ranks.grid import Grid
-    from frontier.distributed.ranks.merge import Written
     from frontier.distributed.ranks.step_problem import StepProblem
     from frontier.distributed.transport.rounds import Rounds
 

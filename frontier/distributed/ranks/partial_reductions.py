@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frontier.distributed.ranks.merge import Change
+    from frontier.distributed.merge import Change
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from frontier.distributed.ranks.access import Access, at_own, touched
+from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.grid import ALL, COLUMN, ROW
 from frontier.distributed.ranks.grid_steps import runs_in_blocks
-from frontier.distributed.ranks.merge import stays
 from frontier.distributed.ranks.write_set import written
 from frontier.program.step import walk
 from frontier.program.swapping import swaps_of, with_partners
@@ -16,7 +16,7 @@ from frontier.program.swapping import swaps_of, with_partners
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from frontier.distributed.ranks.merge import Written
+    from frontier.distributed.merge import Written
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 

@@ -18,7 +18,7 @@ from frontier.program.step import walk
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from frontier.distributed.ranks.merge import Written
+    from frontier.distributed.merge import Written
     from frontier.distributed.ranks.plans import Plan, Plans
     from frontier.distributed.transport.communicators import Communicator
     from frontier.graph.graph import Graph

@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from frontier.backends.python.view import View
+from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.graph_copies import Copies, key_of
-from frontier.distributed.ranks.merge import stays
 from frontier.memory import sparse
 from frontier.memory.arrays import to_host
 from frontier.memory.host import HOST

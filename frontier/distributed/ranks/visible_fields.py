@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.distributed.ranks import execution, field_storage
+from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.edge_fields import EdgesInParts, PartFields
 from frontier.distributed.ranks.fields import FieldInParts, whole
-from frontier.distributed.ranks.merge import stays
 from frontier.distributed.transport.communicators import world
 from frontier.memory.arrays import matching
 from frontier.memory.reserved import reserved

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.distributed.ranks.merge import Written
+from frontier.distributed.merge import Written
 from frontier.distributed.ranks.remote_reads import at_own_edges
 from frontier.errors import FunctorError
 from frontier.functors.functor import location
