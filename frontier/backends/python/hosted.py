@@ -48,10 +48,11 @@ def alone(step: Any, way: str) -> Any:
     kept = step.__dict__.setdefault("_ways", {})
     made = kept.get(way)
     if made is None:
-        made = kept[way] = step.without_over()
+        made = step.without_over()
         made.schedule = (Schedule() if step.schedule is None else step.schedule).replace(direction=way)
         for name in ("_builds", "_code", "_ways", "_touches"):
             made.__dict__.pop(name, None)
+        made = kept.setdefault(way, made)  # the first, if several threads make it
     return made
 
 

@@ -7,7 +7,6 @@ that only its owner may write takes the owner's value. The rest is merged in the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from frontier.distributed.devices.compaction import joined
@@ -19,41 +18,17 @@ if TYPE_CHECKING:
 
     from frontier.distributed.devices.replicas import Replica
     from frontier.distributed.merge import Written
+    from frontier.distributed.walk import Outcome
 
-__all__ = ["Outcome", "flat", "given_bytes", "own_values", "take", "united"]
-
-#: Elements of a field, in ascending order or as a range, and their values.
-Change = tuple[Any, Any]
-
-
-@dataclass
-class Outcome:
-    """What a step did on one GPU.
-
-    Attributes
-    ----------
-    frontier : Frontier or None
-    piles, scalars : dict
-    changed : dict of str to Change
-        Of fields that are merged: the elements that have changed, and their values.
-    owned : dict of str to Change
-        Of fields that only owners write: its own elements and their values.
-    """
-
-    frontier: Frontier | None = None
-    piles: dict[str, Frontier] = field(default_factory=dict)
-    scalars: dict[str, Any] = field(default_factory=dict)
-    changed: dict[str, Change] = field(default_factory=dict)
-    owned: dict[str, Change] = field(default_factory=dict)
-
+__all__ = ["flat", "given_bytes", "own_values", "take", "united"]
 
 def flat(array: Any) -> Any:
     """A field of which changes are merged: of one that has several values each, every value is an element here."""
     return array.reshape(-1) if array.ndim > 1 else array
 
 
-def own_values(replica: Replica, array: Any, kind: str, f: Frontier) -> Change:
-    """The values of a field that only owners write: those of a frontier's own vertices, or of all that is owned."""
+def own_values(replica: Replica, array: Any, kind: str, f: Frontier) -> tuple[Any, Any]:
+    """Return where and what only owners write of a field: at a frontier's own vertices, or at all that is owned."""
     if kind == "vertex" == f.kind and not f.is_all:
         ids = replica.owned(f).ids
         return ids, array[ids]

@@ -8,7 +8,6 @@ that are not divided run on the first GPU, and the others take over what they wr
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +19,14 @@ from frontier.backends.python.interpreter import Interpretation
 from frontier.distributed.devices import together
 from frontier.distributed.devices.compaction import changed, marked
 from frontier.distributed.devices.direction import Direction
-from frontier.distributed.devices.exchange import Outcome, flat, given_bytes, own_values, take, united
+from frontier.distributed.devices.exchange import flat, given_bytes, own_values, take, united
 from frontier.distributed.devices.owners import kept_by_owners
 from frontier.distributed.devices.replicas import Replica, replicas_of
 from frontier.distributed.ranks.write_set import check_writes, written
+from frontier.distributed.walk import DividedWalk, MemberRun, Outcome, merge_scalars
 from frontier.memory.placement import backend_named
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
-from frontier.program.step import captures_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -67,8 +66,8 @@ class DevicesExecution(Interpretation):
                 self._context.complete()
 
 
-class _Walk(Hosted):
-    """The interpreter's walk through a program, with steps divided among GPUs."""
+class _Walk(DividedWalk, Hosted):
+    """The walk of all GPUs: every one has the whole of all fields, and of the frontier."""
 
     def __init__(self, p: Problem, schedule: ResolvedSchedule, replicas: list[Replica], kept: frozenset[str]) -> None:
         self._replicas, self._kept, self._given = replicas, kept, schedule
@@ -92,38 +91,31 @@ class _Walk(Hosted):
 
     # ---- steps --------------------------------------------------------------------------------------
 
-    def _one(self, step: Operator, f: Any) -> Any:
-        return self._divided(step, f) if step.divides and isinstance(f, Frontier) else self._whole(step, f)
-
     def _whole(self, step: Operator, f: Any) -> Any:
         """A step that is not divided: the first GPU runs it."""
         p = self.problem
-        before = dict(p.arrays)
-        if all(place == "scalars" for _, place in step.functors()):
-            after = step.interpret(self, f)
-            self._swap_alike(before)
-            return after
         first = self._replicas[0]
         first.prepare(p)
         current = self._copies(f)[0] if isinstance(f, Frontier) else None
         inner = step if isinstance(f, int) else alone(step, "push")
-        captures_of(inner)
         with first.memory.using():
-            made = _run(inner, first.whole, current, self._given)
+            made = MemberRun(backend_named("cuda"), inner, first.whole, current, self._given, (0, self.passes)).finish()
             first.memory.synchronize()
         names = _writes(step, p)
         self._each(lambda replica: _take_over(replica, p, names))
         return self._here(made) if isinstance(made, Frontier) else made
 
-    def _swap_alike(self, before: dict[str, Any]) -> None:
-        """Exchange on the other GPUs the fields that the host has exchanged."""
-        now = self.problem.arrays
+    def _on_host(self, step: Operator, f: Any) -> Any:
+        """Run a step that looks at no elements; what fields it exchanges, it exchanges on all GPUs."""
+        before, now = dict(self.problem.arrays), self.problem.arrays
+        after = super()._on_host(step, f)
         if any(now[name] is not array for name, array in before.items()):
             names = {id(array): name for name, array in before.items()}
             for replica in self._replicas[1:]:
                 held = dict(replica.whole.arrays)
                 for name, array in now.items():
                     replica.whole.arrays[name] = held[names[id(array)]]
+        return after
 
     def _divided(self, step: Operator, f: Frontier) -> Frontier:
         plan = self._plans.get(step)
@@ -131,7 +123,6 @@ class _Walk(Hosted):
             plan = self._plans[step] = _Plan(step, self.problem, self._given, self._kept)
         copies = self._copies(f)
         way = "push" if plan.direction is None else plan.direction.of(self._replicas[0], copies[0])
-        captures_of(plan.ways[way])
         parts = [_Part(plan, way, *each, self._given, self.passes) for each in zip(self._replicas, copies, strict=True)]
         try:
             for part in parts:  # one after another: the first may compile what all run
@@ -143,10 +134,7 @@ class _Walk(Hosted):
             raise
         outcomes = self._each_of(parts, _Part.run)
         begun = time.perf_counter()
-        for name, reduction in plan.step.partial():
-            scalar = self.problem.scalars[name]
-            values = [each.scalars[name][0] for each in outcomes]
-            scalar[0] = reduction.merged(values, scalar.dtype, self.plain)
+        merge_scalars(self.problem, plan.step, [each.scalars for each in outcomes], self.plain)
         found: list[Any] = []
         if plan.fields or not plan.step.passes_through:
             found = self._each(lambda replica: _merged(replica, plan, outcomes))
@@ -159,16 +147,21 @@ class _Walk(Hosted):
             next_ = self._here(found[0])
             self._latest = next_, found
         if tracing.active():
-            seconds = time.perf_counter() - begun
-            for part, outcome in zip(parts, outcomes, strict=True):
-                rank, sent = part.replica.rank, given_bytes(outcome)
-                waited = max(each.seconds for each in parts) - part.seconds
-                tracing.add(
-                    backend="cuda", step="exchange", number=self.passes, seconds=seconds, size_in=len(f),
-                    size_out=len(next_), rank=rank, sent=sent, waited=waited,
-                )  # fmt: skip
-                tracing.add_ranks([tracing.RankTotal(rank, 1, 0.0, part.seconds, seconds, waited, sent, part.read)])
+            self._trace(parts, [given_bytes(each) for each in outcomes], begun, (len(f), len(next_)))
         return next_
+
+    def _trace(self, parts: list[_Part], given: list[int], begun: float, sizes: tuple[int, int]) -> None:
+        """Add to the trace what GPUs have given each other since ``begun``."""
+        seconds, latest = time.perf_counter() - begun, max(part.ran.computing for part in parts)
+        for part, sent in zip(parts, given, strict=True):
+            rank, computing, read = part.replica.rank, part.ran.computing, part.ran.execution.read
+            tracing.add(
+                backend="cuda", step="exchange", number=self.passes, seconds=seconds, size_in=sizes[0],
+                size_out=sizes[1], rank=rank, sent=sent, waited=latest - computing,
+            )  # fmt: skip
+            tracing.add_ranks(
+                [tracing.RankTotal(rank, 1, 0.0, computing, seconds, latest - computing, sent, read)]
+            )
 
     def _loop(self, loop: Loop, f: Frontier | None) -> Run:
         for plan in self._plans.values():
@@ -254,7 +247,6 @@ class _Part:
     ) -> None:
         self.plan, self.replica, self._f, self._way, self._schedule = plan, replica, f, way, schedule
         self._number = number  # of the pass
-        self.seconds = 0.0
 
     def start(self, p: Problem) -> None:
         """Begin: compile if needed, and keep what is going to be changed."""
@@ -272,30 +264,22 @@ class _Part:
                 mine = Frontier._of(problem.graph, mine.kind, ids=mine.ids)
             else:
                 mine = replica.owned(step.stands_on(mine))
-            self._execution: Any = backend_named("cuda").start(step, problem, mine, self._schedule)
+            acting = replica.rank, self._number
+            self.ran = MemberRun(backend_named("cuda"), step, problem, mine, self._schedule, acting)
 
     def ahead(self) -> None:
         """Let the GPU begin; the others follow."""
-        if isinstance(self._execution, CudaExecution):
+        if isinstance(self.ran.execution, CudaExecution):
             with self.replica.memory.using("a step on several GPUs"):
-                self._execution.ahead()
-
-    @property
-    def read(self) -> int:
-        """Bytes of edges that it has read from outside the memory of the GPU, while there was a trace."""
-        return int(self._execution.read)
+                self.ran.execution.ahead()
 
     def run(self) -> Outcome:
         """Run it, and find what has changed."""
-        begun = time.perf_counter()
-        plan, replica, execution = self.plan, self.replica, self._execution
+        plan, replica, p = self.plan, self.replica, self.replica.whole
         with replica.memory.using("a step on several GPUs"):
-            with tracing.acting_as(replica.rank, self._number) if tracing.active() else nullcontext():
-                while not execution.done:
-                    execution.proceed()
-            self.seconds = time.perf_counter() - begun
-            p = replica.whole
-            made = Outcome()
+            after = self.ran.finish()
+            found = None if plan.step.passes_through else _listed(replica.memory, after)
+            made = Outcome.of(p, plan.step, found, {})
             for each in plan.fields:
                 array = p.arrays[each.name]
                 ids = p.graph.id_dtype if plan.kinds[each.name] == "vertex" else p.graph.offsets.dtype
@@ -305,10 +289,6 @@ class _Part:
                     made.changed[each.name] = changed(replica.memory, flat(array), before, ids)
                 else:
                     made.owned[each.name] = own_values(replica, array, plan.kinds[each.name], self._f)
-            made.scalars = {name: p.scalars[name].copy() for name, _ in plan.step.partial()}
-            made.piles = {name: p.piles[name] for name in plan.step.fills()}
-            if not plan.step.passes_through:
-                made.frontier = _listed(replica.memory, execution.frontier)
             replica.memory.synchronize()
         return made
 
@@ -357,12 +337,3 @@ def _writes(step: Step, p: Problem) -> list[str]:
     names = {name for each in touched for name in each.writes} | {name for _, name in step.into_fields()}
     names |= {pair.other for pair in p._pairs if pair.key in names}
     return [name for name in p.arrays if name in names]
-
-
-def _run(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Any:
-    execution = backend_named("cuda").start(step, p, f, schedule)
-    while not execution.done:
-        execution.proceed()
-    return execution.frontier
-
-

@@ -14,6 +14,7 @@ from frontier.backends.python.hosted import same
 from frontier.backends.run.interrupts import deferred
 from frontier.distributed.devices.replicas import rows_of
 from frontier.distributed.devices.touches import OneKernelError
+from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.in_edges import number_in_edges
 from frontier.distributed.ranks.remote_reads import names_of, needs

@@ -21,6 +21,7 @@ import numpy as np
 from frontier.backends.python.hosted import same
 from frontier.distributed.devices import spreading
 from frontier.distributed.devices.spread_fields import spread_fields
+from frontier.distributed.walk import owned
 from frontier.graph import moving
 from frontier.graph.topology import Topology
 from frontier.memory import spread
@@ -102,13 +103,12 @@ class Replica:
 
     def owned(self, f: Frontier) -> Frontier:
         """The elements of a frontier on this GPU that it owns."""
-        first, end = self.own[f.kind]
+        ids = self._ids.get(f.kind) if f.is_all else None
+        if ids is None:
+            ids = owned(f, *self.own[f.kind], self.memory)
         if f.is_all:
-            if f.kind not in self._ids:
-                self._ids[f.kind] = self.memory.xp.arange(first, end, dtype=f.id_dtype)
-            return Frontier._of(f.graph, f.kind, ids=self._ids[f.kind])
-        ids = f.ids
-        return Frontier._of(f.graph, f.kind, ids=ids[(ids >= first) & (ids < end)])
+            self._ids[f.kind] = ids
+        return Frontier._of(f.graph, f.kind, ids=ids)
 
 
 def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None = None) -> list[Replica]:

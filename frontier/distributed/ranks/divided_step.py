@@ -16,7 +16,6 @@ column, or to all, as steps touch the field at targets of edges, at sources, or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from frontier.distributed.ranks.readers import Readers, read_at_ends
 from frontier.distributed.ranks.selective_mirrors import READERS, SelectiveMirrors
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import Note, Rounds
+from frontier.distributed.walk import Outcome, merge_scalars
 from frontier.memory.shortage import explained
 from frontier.program.frontiers import Frontier
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frontier.distributed.merge import Change
     from frontier.distributed.ranks.grid import Grid
     from frontier.distributed.ranks.halo_updates import HaloUpdates
     from frontier.distributed.ranks.plans import Plan
@@ -51,15 +50,6 @@ if TYPE_CHECKING:
     from frontier.program.step import Operator, Step
 
 __all__ = ["Exchange"]
-
-
-@dataclass
-class _Outcome:
-    """What a step has done on this part: changes of fields, and the elements that it has found."""
-
-    ids: NDArray[Any]
-    kind: str
-    changed: dict[str, Change] = field(default_factory=dict)
 
 
 class Exchange:
@@ -124,11 +114,11 @@ class Exchange:
         plan, kept = self.plans.of(step), self._kept(step)
         taken, stood = self._standing(step, plan, f, here, pull)
         mine, at = (Frontier._of(here, each.kind, ids=each.ids) for each in (taken, stood))
-        note, made = Note(counts=[0] * (1 + len(step.fills()))), self._nothing(f.kind)
+        note, made = Note(counts=[0] * (1 + len(step.fills()))), Outcome(self._nothing(f.kind))
         note.scalars = [self._p.scalars[name] for name, _ in step.partial()]
         try:
             made = self._here(step, plan, mine, at, inner)
-            note.scalars = [self._p.scalars[name].copy() for name, _ in step.partial()]
+            note.scalars = made.scalars
         except Exception as error:  # whatever it is, all parts raise it
             note.error = error
             if isinstance(error, MemoryError):  # here, where memory is short
@@ -179,7 +169,7 @@ class Exchange:
 
     def _here(
         self, step: Operator, plan: Plan, mine: Frontier, at: Frontier, inner: Callable[[Frontier], Any]
-    ) -> _Outcome:
+    ) -> Outcome:
         """Run the step on ``mine``; ``at`` are the elements at which it stands, and next to which it writes."""
         p, mirrors = self._p, self.mirrors
         looked = [each for each in plan.own if self.plans.access.needed[each.name] and not stays(p, each.name)]
@@ -207,12 +197,11 @@ class Exchange:
                 mirrors.changed(each.name, changed.pop(each.name)[0])
             else:
                 mirrors.changed(each.name, places(step, each, at))
-        if step.passes_through:
-            return _Outcome(self._nothing(mine.kind).ids, mine.kind, changed)
-        return _Outcome(self._ascending(after), after.kind, changed)
+        next_ = self._nothing(mine.kind) if step.passes_through else self._ascending(after)
+        return Outcome.of(p, step, next_, changed)
 
-    def _nothing(self, kind: str) -> _Outcome:
-        return _Outcome(self._memory.xp.empty(0, np.int64), kind)
+    def _nothing(self, kind: str) -> Frontier:
+        return Frontier._of(self._p.graph, kind, ids=self._memory.xp.empty(0, np.int64))
 
     def _kept(self, step: Operator) -> tuple[dict[str, Any], dict[str, Frontier]]:
         """Scalars and piles that a step writes, as they are before it."""
@@ -232,24 +221,22 @@ class Exchange:
         for name in step.fills():  # so that this part has as many counts to tell as others
             p.piles[name] = LocalFrontier.of(p.graph, p.piles[name].kind, self.mirrors.own(p.piles[name]).ids, 0)
 
-    def _ascending(self, f: Frontier) -> NDArray[Any]:
-        if f._ids is None:
-            found: NDArray[Any] = self._memory.xp.flatnonzero(f.mask)
-            return found
-        return ascending([f.ids], 0, f.capacity)
+    def _ascending(self, f: Frontier) -> Frontier:
+        ids = self._memory.xp.flatnonzero(f.mask) if f._ids is None else ascending([f.ids], 0, f.capacity)
+        return Frontier._of(self._p.graph, f.kind, ids=ids)
 
     # ---- among parts -----------------------------------------------------------------------------------------
 
-    def _among(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: _Outcome, plain: Any) -> Frontier:
+    def _among(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: Outcome, plain: Any) -> Frontier:
         p, mirrors, piles = self._p, self.mirrors, step.fills()
-        note.counts = [len(made.ids), *(len(p.piles[name].ids) for name in piles)]
-        found, notes = made.ids, list[Note]()
+        found, notes = made.frontier.ids, list[Note]()
+        note.counts = [len(found), *(len(p.piles[name].ids) for name in piles)]
         if plan.sends:
             notes, found = self._deal(plan, note, made, f)
         mirrored = {ALL: mirrors.results()} if self._single else self.plans.mirrored
         names = {audience: mirrors.untold(some, audience) for audience, some in mirrored.items()}
         counting = plan.finds and any(each.counts[0] for each in notes)  # several parts may have found the same
-        next_ = LocalFrontier.of(p.graph, made.kind, found, 0)
+        next_ = LocalFrontier.of(p.graph, made.frontier.kind, found, 0)
         next_.maker = step
         portions: dict[str, list[Frontier]] = {}
         if not step.passes_through and (self._single or counting or not plan.sends):
@@ -266,23 +253,20 @@ class Exchange:
             next_.total = _sum(notes, 0)
         for at, name in enumerate(piles, 1):
             p.piles[name] = LocalFrontier.of(p.graph, p.piles[name].kind, p.piles[name].ids, _sum(notes, at))
-        for at, (name, reduction) in enumerate(step.partial()):
-            scalar = p.scalars[name]
-            scalar[0] = reduction.merged([each.scalars[at][0] for each in notes], scalar.dtype, plain)
+        merge_scalars(p, step, [each.scalars for each in notes], plain)
         return f if step.passes_through else told[0] if told else next_
 
-    def _deal(self, plan: Plan, note: Note, made: _Outcome, f: Frontier) -> tuple[list[Note], NDArray[Any]]:
+    def _deal(self, plan: Plan, note: Note, made: Outcome, f: Frontier) -> tuple[list[Note], NDArray[Any]]:
         """Give to owners what is theirs; the notes of all, and which of its own elements this part now has."""
-        p, mirrors = self._p, self.mirrors
+        p, mirrors, found = self._p, self.mirrors, made.frontier.ids
         names = [*(each.name for each in plan.sent), *plan.folds]
         bounds = [mirrors.bounds_of(name) for name in names]
-        given: list[Any] = [made.changed.get(name, (made.ids[:0], p.arrays[name][:0])) for name in names]
+        given: list[Any] = [made.changed.get(name, (found[:0], p.arrays[name][:0])) for name in names]
         if plan.finds:
-            bounds.insert(0, mirrors.bounds(made.kind))
-            given.insert(0, (made.ids, None))
+            bounds.insert(0, mirrors.bounds(made.frontier.kind))
+            given.insert(0, (found, None))
         note.changed = sum(len(ids) for ids, _ in given)
         notes, told = self._to_owners(note, given, bounds)
-        found = made.ids
         if plan.finds:
             found = self._mine([each.pop(0)[0] for each in told], bounds[0])
         if plan.sent and any(each.changed for each in notes):

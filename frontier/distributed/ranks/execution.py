@@ -8,13 +8,14 @@ Other steps (Set, Swap, Take, Scan, counts) are run by every part as a whole, wi
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier import tracing
-from frontier.backends.python.interpreter import Context, Interpretation
+from frontier.backends.python.hosted import alone
+from frontier.backends.python.interpreter import Interpretation
 from frontier.backends.run.interrupts import deferred
 from frontier.distributed.partition.cuts import of_ranks
 from frontier.distributed.partition.partition import partition
@@ -26,7 +27,7 @@ from frontier.distributed.ranks.grid import Grid
 from frontier.distributed.ranks.grid_steps import block_of, in_block
 from frontier.distributed.ranks.halo_updates import HaloUpdates
 from frontier.distributed.ranks.local_frontier import LocalFrontier
-from frontier.distributed.ranks.local_problem import headed, in_parts, own_part, part_for, push_only
+from frontier.distributed.ranks.local_problem import in_parts, own_part, part_for, push_only
 from frontier.distributed.ranks.mapped_memory import make_room
 from frontier.distributed.ranks.pulls import may_pull, problem_to_pull, pulls
 from frontier.distributed.ranks.scans import accumulated
@@ -35,13 +36,14 @@ from frontier.distributed.ranks.write_set import check_writes
 from frontier.distributed.transport.device_arrays import in_kernels
 from frontier.distributed.transport.messages import NOTHING
 from frontier.distributed.transport.rounds import Note, common, met
+from frontier.distributed.walk import DividedWalk, MemberRun
 from frontier.errors import DeviceMemoryError, FrontierError, FunctorError, NotConvergedError
 from frontier.functors.functor import location
 from frontier.memory.host import HOST
 from frontier.memory.placement import backend_named
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
-from frontier.program.step import captures_of, walk
+from frontier.program.step import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,8 +60,8 @@ if TYPE_CHECKING:
 __all__ = ["Part"]
 
 
-class _Walk(Context):
-    """The interpreter's walk through a program, with steps divided among parts."""
+class _Walk(DividedWalk):
+    """One part's walk through a program: the group's member in this thread or process."""
 
     def __init__(
         self, program: Step, placed: StepProblem, schedule: ResolvedSchedule, comm: Communicator, backend: Computing,
@@ -91,18 +93,11 @@ class _Walk(Context):
             self._view = self._placed.view(self._view, self._touched[fn])
         return super().functor(fn, names)
 
-    def _one(self, step: Operator, f: Any) -> Any:
-        if not isinstance(f, Frontier):
-            return self._whole(step, f)
-        if step.accumulates and in_parts(self.problem):
+    def _whole(self, step: Operator, f: Any) -> Any:
+        """Every part does the same; or scans its own elements, where the graph is in parts."""
+        if step.accumulates and isinstance(f, Frontier) and in_parts(self.problem):
             with self._exchanging(f):
                 return accumulated(step, self.problem, f, self.exchange, self._run_inner, self._backend.interprets)
-        return self._divided(step, f) if step.divides else self._whole(step, f)
-
-    def _whole(self, step: Operator, f: Any) -> Any:
-        """Every part does the same."""
-        if all(place == "scalars" for _, place in step.functors()):
-            return step.interpret(self, f)
         if step not in self._touched:
             self._touched[step] = touched(step, self.problem)
         if self.exchange.halo is not None:
@@ -110,9 +105,7 @@ class _Walk(Context):
         portions = [f] if isinstance(f, LocalFrontier) else []
         with self._exchanging():
             whole = self.exchange.mirrors.complete(self._touched[step], portions)
-        if portions:
-            f = whole[0]
-        return self._run_inner(step, None) if isinstance(f, int) else self._run_inner(_alone(step), f)
+        return self._run_inner(step, None if isinstance(f, int) else whole[0] if portions else f)
 
     def _divided(self, step: Operator, f: Frontier) -> Frontier:
         p, placed = self.problem, self._placed
@@ -126,7 +119,7 @@ class _Walk(Context):
                 made = problem_to_pull(step, placed.host, self._comm, mirrors)
             on = placed.on(made)
             next_ = self.exchange.run(
-                step, f, on.graph, lambda mine: self._run_inner(_alone(step), mine, on, pull), self._combining, pull
+                step, f, on.graph, lambda mine: self._run_inner(step, mine, on, pull), self._combining, pull
             )
             sizes.append(len(next_))
         return next_
@@ -137,9 +130,8 @@ class _Walk(Context):
         block = self._placed.on(made)
         with self._exchanging(f) as sizes:
             next_ = self.exchange.run(
-                step, f, block.graph, lambda mine: self._run_inner(_alone(in_block(step)), mine, block),
-                self._combining,
-            )  # fmt: skip
+                step, f, block.graph, lambda mine: self._run_inner(in_block(step), mine, block), self._combining
+            )
             sizes.append(len(next_))
         return next_
 
@@ -191,18 +183,14 @@ class _Walk(Context):
 
     def _run_inner(self, step: Step, f: Frontier | None, p: Problem | None = None, pull: bool = False) -> Any:
         """Run one step on this part's elements, compiled."""
-        step = headed(step, pull)
-        captures_of(step)  # which backends that compile expect to be known
-        begun = time.perf_counter()
-        traced = tracing.acting_as(self._comm.rank, self.passes) if tracing.active() else nullcontext()
-        with traced:
-            execution = self._backend.start(step, self.problem if p is None else p, f, self.schedule)
-            ready = time.perf_counter()
-            while not execution.done:
-                execution.proceed()
-        self.total.preparing += ready - begun
-        self.total.computing += time.perf_counter() - ready
-        return execution.frontier
+        p, acting = self.problem if p is None else p, (self._comm.rank, self.passes)
+        if f is not None:
+            step = alone(step, "pull" if pull else "push")
+        run = MemberRun(self._backend, step, p, f, self.schedule, acting)
+        made = run.finish()
+        self.total.preparing += run.preparing
+        self.total.computing += run.computing
+        return made
 
     def finish(self, f: Frontier | None) -> Frontier | None:
         """Let all parts have the piles, the frontier, and the fields that do not stay in parts."""
@@ -225,16 +213,6 @@ def _starts(g: Graph, parts: int) -> NDArray[np.int64]:
     """First vertex of every part, and the number of vertices."""
     starts: NDArray[np.int64] = g.cached(f"starts of {parts} parts", lambda: of_ranks(partition(g, parts).starts))
     return starts
-
-
-def _alone(step: Any) -> Any:
-    """The step without a frontier of its own, for it gets a part of that."""
-    if step.over is None:
-        return step
-    made = step.__dict__.get("_alone")
-    if made is None:
-        made = step.__dict__["_alone"] = step.without_over()
-    return made
 
 
 class Part(Interpretation):

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from frontier.distributed.ranks.in_edges import in_graph, number_in_edges, turned
 from frontier.distributed.ranks.remote_reads import names_of, needs
-from frontier.program.schedule import Schedule
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Operator, Step
 
-__all__ = ["headed", "in_parts", "own_part", "part_for", "push_only"]
+__all__ = ["in_parts", "own_part", "part_for", "push_only"]
 
 
 def in_parts(p: Problem) -> bool:
@@ -54,19 +53,6 @@ def own_part(step: Step, p: Problem, comm: Communicator) -> Problem:
 def push_only(schedule: ResolvedSchedule) -> ResolvedSchedule:
     """The schedule without pulls."""
     return replace(schedule, direction="push")
-
-
-def headed(step: Any, pull: bool) -> Any:
-    """The step with a schedule of its own that pulls, or without one that does not push."""
-    if not pull and (step.schedule is None or step.schedule.direction in (None, "push")):
-        return step
-    name = "_pulling" if pull else "_pushing"
-    made = step.__dict__.get(name)
-    if made is None:
-        made = copy.copy(step)
-        made.schedule = (step.schedule or Schedule()).replace(direction="pull" if pull else "push")
-        step.__dict__[name] = made
-    return made
 
 
 def part_for(step: Operator, p: Problem, comm: Communicator, interprets: bool) -> Problem:

@@ -17,6 +17,7 @@ from frontier.distributed.ranks.grid import ALL, COLUMN, ROW
 from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import Note
+from frontier.distributed.walk import owned
 from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
 
@@ -91,12 +92,8 @@ class Mirrors:
         g = self._p.graph  # f may be of the graph of all
         if isinstance(f, LocalFrontier):
             return Frontier._of(g, f.kind, ids=f._ids)
-        first, end = self._bounds[f.kind][self._rank : self._rank + 2].tolist()
-        if f.is_all:
-            ids = self._memory.xp.arange(first, end, dtype=f.id_dtype)
-        else:
-            ids = f.ids[(f.ids >= first) & (f.ids < end)]
-        return Frontier._of(g, f.kind, ids=ids)
+        bounds = self._bounds[f.kind][self._rank : self._rank + 2].tolist()
+        return Frontier._of(g, f.kind, ids=owned(f, *bounds, self._memory))
 
     # ---- what the others have not been told of ---------------------------------------------------------------
 
