@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["COMBINES", "Change", "Operation", "Written", "leaders_first", "merge", "operation"]
+__all__ = ["OPERATIONS", "Change", "Operation", "Written", "leaders_first", "merge", "operation"]
 
 
 class Operation(NamedTuple):
@@ -43,20 +43,19 @@ class Operation(NamedTuple):
     values: Callable[[Any, Any], Any]
 
 
-#: The operation of each ``combine``; None: the first member's value counts. A sum adds up what members have added.
-COMBINES = {
+#: The operation of a ``combine``. A sum adds up what members have added; of claims the first member's value counts.
+OPERATIONS = {
     "min": Operation(np.fmin, min),
     "max": Operation(np.fmax, max),
     "sum": Operation(np.add, operator.add),
     "or": Operation(np.bitwise_or, operator.or_),
     "and": Operation(np.bitwise_and, operator.and_),
-    "claim": None,
 }
 
 
 def operation(combine: str) -> Operation | None:
-    """The operation of a ``combine``; None: the first value counts, as where only owners write."""
-    return COMBINES[combine or "claim"]
+    """The operation of a ``combine``; None where the first value counts, as of claims, and where only owners write."""
+    return OPERATIONS.get(combine)
 
 
 @dataclass(frozen=True)
@@ -127,12 +126,17 @@ def _combine(array: NDArray[Any], each: Written, parts: list[Change]) -> None:
                 array[ids] = values
         elif not each.added:
             parts = [(ids, values - array[ids]) for ids, values in parts]
-        for ids, values in parts if made else ():  # distinct ids, so that no ufunc.at is needed
-            array[ids] = made.arrays(array[ids], values)
+        if made is not None:
+            for ids, values in parts:  # distinct ids, so that no ufunc.at is needed
+                array[ids] = made.arrays(array[ids], values)
 
 
 def _winners(array: NDArray[Any], combine: str, parts: list[Change]) -> _Winners:
     xp = namespace_of(array)
+    some = [(member, ids) for member, (ids, _) in enumerate(parts) if len(ids)]
+    if len(some) == 1:
+        ((member, ids),) = some
+        return xp.sort(ids), xp.full(len(ids), member)
     ids = xp.concatenate([ids for ids, _ in parts])
     members = xp.concatenate([xp.full(len(ids), member) for member, (ids, _) in enumerate(parts)])
     if operation(combine):

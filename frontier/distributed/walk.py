@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.memory.placement import Computing
     from frontier.program.problem import Problem
-    from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Operator, Step
 
 __all__ = ["DividedWalk", "MemberRun", "Outcome", "merge_scalars", "owned"]
@@ -65,12 +64,13 @@ class MemberRun:
     execution : Execution
     preparing, computing : float
         Seconds that it took to begin, and to run.
+
+    ``acting`` are the member's rank and the number of the pass, for traces.
     """
 
     def __init__(
-        self, backend: Computing, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule,
-        acting: tuple[int, int],
-    ) -> None:  # fmt: skip
+        self, backend: Computing, step: Step, p: Problem, f: Frontier | None, schedule: Any, acting: tuple[int, int]
+    ) -> None:
         captures_of(step)  # which backends that compile expect to be known
         self._acting, self.computing, begun = acting, 0.0, time.perf_counter()
         with self._traced():
@@ -131,8 +131,9 @@ def merge_scalars(p: Problem, step: Step, told: Sequence[Sequence[Any]], plain: 
         scalar[0] = reduction.merged([each[at][0] for each in told], scalar.dtype, plain)
 
 
-def owned(f: Frontier, first: int, end: int, memory: Memory) -> Any:
+def owned(f: Frontier, bounds: Sequence[int], memory: Memory) -> Any:
     """Return the elements of a frontier that a member owns, who owns a range; they lie in its memory."""
+    first, end = bounds
     if f.is_all:
         return memory.xp.arange(first, end, dtype=f.id_dtype)
     ids = f.ids

@@ -36,7 +36,8 @@ def combining(at: Callee, combine: str, dtype: str) -> Callable[..., Any]:
     if combine == "sum":
         return adding(at, dtype)
     made = operation(combine)
-    combines, values = made is not None, made and made.values
+    combines = made is not None
+    values: Any = None if made is None else made.values
     kind = np.dtype(dtype).type  # a union of short integers is a long one
 
     def bring(mine, fields, who, bases, rank, parts, blocks, v):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frontier.distributed.ranks.changes import bits_differ
 from frontier.memory import detection
 
 if TYPE_CHECKING:
@@ -129,11 +130,7 @@ def changed(memory: Memory, array: Any, before: Any, ids: np.dtype[Any]) -> tupl
         _launch("changed", memory, array.dtype, ids, len(array), given)
         total = int(count[0])
         return found[:total].copy(), values[:total].copy()  # as short as they are, to be kept and sent
-    new, old = array, before
-    if array.dtype.kind == "f":  # NaN differs from itself, and -0 equals 0
-        bits = f"u{array.dtype.itemsize}"
-        new, old = array.view(bits), before.view(bits)
-    at = xp.flatnonzero(new != old)
+    at = xp.flatnonzero(bits_differ(array, before))
     values = array[at]
     array[at] = before[at]
     return at, values

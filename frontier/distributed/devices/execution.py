@@ -1,4 +1,4 @@
-"""A run on several GPUs: the interpreter's loops on the host, with every step divided among the GPUs.
+"""A run on several GPUs: one walk of the host for all of them (:mod:`frontier.distributed.walk`).
 
 A step that may be divided runs on all GPUs at once, on each for its part: steps along edges for the edges of the
 vertices that the GPU owns, other steps for the elements that it owns. Then the GPUs exchange what it has changed. Steps
@@ -123,12 +123,14 @@ class _Walk(DividedWalk, Hosted):
             plan = self._plans[step] = _Plan(step, self.problem, self._given, self._kept)
         copies = self._copies(f)
         way = "push" if plan.direction is None else plan.direction.of(self._replicas[0], copies[0])
-        parts = [_Part(plan, way, *each, self._given, self.passes) for each in zip(self._replicas, copies, strict=True)]
+        parts: list[_Part] = []
         try:
-            for part in parts:  # one after another: the first may compile what all run
-                part.start(self.problem)
+            for replica, copy in zip(self._replicas, copies, strict=True):
+                replica.prepare(self.problem)
+                # One after another: the first may compile what all run.
+                parts.append(_Part(plan, way, replica, copy, self._given, self.passes))
                 if self._at_once:
-                    part.ahead()
+                    parts[-1].ahead()
         except BaseException:
             self._each(lambda replica: replica.memory.synchronize())  # until nothing uses what is freed now
             raise
@@ -159,9 +161,7 @@ class _Walk(DividedWalk, Hosted):
                 backend="cuda", step="exchange", number=self.passes, seconds=seconds, size_in=sizes[0],
                 size_out=sizes[1], rank=rank, sent=sent, waited=latest - computing,
             )  # fmt: skip
-            tracing.add_ranks(
-                [tracing.RankTotal(rank, 1, 0.0, computing, seconds, latest - computing, sent, read)]
-            )
+            tracing.add_ranks([tracing.RankTotal(rank, 1, 0.0, computing, seconds, latest - computing, sent, read)])
 
     def _loop(self, loop: Loop, f: Frontier | None) -> Run:
         for plan in self._plans.values():
@@ -240,32 +240,25 @@ class _Plan:
 
 
 class _Part:
-    """One GPU's part of a step."""
+    """One GPU's part of a step, in a pass by its number: it is compiled if needed, and keeps what it may change."""
 
     def __init__(
         self, plan: _Plan, way: str, replica: Replica, f: Frontier, schedule: ResolvedSchedule, number: int
     ) -> None:
-        self.plan, self.replica, self._f, self._way, self._schedule = plan, replica, f, way, schedule
-        self._number = number  # of the pass
-
-    def start(self, p: Problem) -> None:
-        """Begin: compile if needed, and keep what is going to be changed."""
-        plan, replica = self.plan, self.replica
-        replica.prepare(p)
+        self.plan, self.replica, self._f = plan, replica, f
         with replica.memory.using("a step on several GPUs"):
             arrays = replica.whole.arrays
             self._before = {name: arrays[name].copy() for name in plan.merged}
-            step, problem, mine = plan.ways[self._way], replica.whole, self._f
+            step, problem, mine = plan.ways[way], replica.whole, f
             if plan.streams and mine.is_all and mine.kind == "vertex":
                 problem = replica.rows  # whose windows have own vertices only
                 mine = Frontier.all(problem.graph, "vertex")
-            elif self._way == "pull" or (plan.by_rows and not mine.is_all):
+            elif way == "pull" or (plan.by_rows and not mine.is_all):
                 problem = replica.rows
                 mine = Frontier._of(problem.graph, mine.kind, ids=mine.ids)
             else:
                 mine = replica.owned(step.stands_on(mine))
-            acting = replica.rank, self._number
-            self.ran = MemberRun(backend_named("cuda"), step, problem, mine, self._schedule, acting)
+            self.ran = MemberRun(backend_named("cuda"), step, problem, mine, schedule, (replica.rank, number))
 
     def ahead(self) -> None:
         """Let the GPU begin; the others follow."""

@@ -68,7 +68,6 @@ class Replica:
     def __init__(self, rank: int, whole: Problem, memory: Memory, rows: Graph, own: Any, sorts: Sorts) -> None:
         self.rank, self.memory, self.own = rank, memory, own
         self.shared, self.private = sorts
-        self._ids: dict[str, Any] = {}
         self._stamps: dict[str, Any] = {}
         self._epoch = 0
         self.whole, self._rows = whole, rows
@@ -103,12 +102,7 @@ class Replica:
 
     def owned(self, f: Frontier) -> Frontier:
         """The elements of a frontier on this GPU that it owns."""
-        ids = self._ids.get(f.kind) if f.is_all else None
-        if ids is None:
-            ids = owned(f, *self.own[f.kind], self.memory)
-        if f.is_all:
-            self._ids[f.kind] = ids
-        return Frontier._of(f.graph, f.kind, ids=ids)
+        return Frontier._of(f.graph, f.kind, ids=owned(f, self.own[f.kind], self.memory))
 
 
 def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None = None) -> list[Replica]:

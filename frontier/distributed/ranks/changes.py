@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Before", "changes", "distinct", "places", "stays", "values_of"]
+__all__ = ["Before", "bits_differ", "changes", "distinct", "places", "stays", "values_of"]
 
 
 class Before(NamedTuple):
@@ -116,6 +116,14 @@ def _put(array: Any, ids: NDArray[Any] | None, values: NDArray[Any]) -> None:
     array[slice(None) if ids is None else ids] = values
 
 
+def bits_differ(new: NDArray[Any], old: NDArray[Any]) -> Any:
+    """Whether elements have changed: NaN may not have, and -0 may have become 0."""
+    if new.dtype.kind == "f":
+        bits, contiguous = f"u{new.dtype.itemsize}", namespace_of(new).ascontiguousarray
+        new, old = contiguous(new).view(bits), contiguous(old).view(bits)  # one of two that lie side by side is not
+    return new != old
+
+
 def changes(p: Problem, before: dict[str, Before], stay: Container[str] = ()) -> dict[str, Change]:
     """Find what has changed since ``before``, and put the old values back, with which owners merge, but for some.
 
@@ -125,11 +133,7 @@ def changes(p: Problem, before: dict[str, Before], stay: Container[str] = ()) ->
     for name, (ids, old, kept) in before.items():
         array = p.arrays[name]
         new = array if ids is None else array[ids]
-        differ = new != old
-        if array.dtype.kind == "f":  # NaN differs from itself, and -0 equals 0
-            bits = f"u{array.dtype.itemsize}"
-            contiguous = namespace_of(new).ascontiguousarray  # one of two fields that lie side by side is not
-            differ = contiguous(new).view(bits) != contiguous(old).view(bits)
+        differ = bits_differ(new, old)
         if differ.ndim > 1:  # of several values, one at least
             differ = differ.any(axis=1)
         changed = namespace_of(array).flatnonzero(differ)

@@ -1,8 +1,8 @@
-"""One part's run of a program: the interpreter's loops, with every step divided among the parts.
+"""One part's run of a program: the host's walk of one member (:mod:`frontier.distributed.walk`).
 
-Loops, conditions and scalars are the same on all parts, so that all decide alike. A step that may be divided runs on
-the part's own elements, compiled by another backend; then the parts exchange what it has changed (``divided_step``).
-Other steps (Set, Swap, Take, Scan, counts) are run by every part as a whole, with all that they touch.
+A step that may be divided runs on the part's own elements, compiled by another backend; then the parts exchange what it
+has changed (``divided_step``). Other steps (Set, Take, Scan, counts) are run by every part as a whole, with all that
+they touch.
 """
 
 from __future__ import annotations

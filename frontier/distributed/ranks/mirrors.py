@@ -93,7 +93,7 @@ class Mirrors:
         if isinstance(f, LocalFrontier):
             return Frontier._of(g, f.kind, ids=f._ids)
         bounds = self._bounds[f.kind][self._rank : self._rank + 2].tolist()
-        return Frontier._of(g, f.kind, ids=owned(f, *bounds, self._memory))
+        return Frontier._of(g, f.kind, ids=owned(f, bounds, self._memory))
 
     # ---- what the others have not been told of ---------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.distributed.merge import OPERATIONS
 from frontier.memory.arrays import namespace_of
 
 if TYPE_CHECKING:
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
 
 __all__ = ["fold", "partial"]
-
-#: By what the runtimes of backends call the operation. Ids of one part are distinct, so that no ufunc.at is needed.
-_COMBINED: dict[str, Any] = {
-    "SUM": np.add, "MIN": np.fmin, "MAX": np.fmax, "OR": np.bitwise_or,
-}  # fmt: skip
-
 
 def partial(p: Problem, name: str, reduction: Any, mine: Frontier) -> Change:
     """What this part has reduced at vertices that have edges here, ascending, but for identities."""
@@ -43,11 +38,11 @@ def partial(p: Problem, name: str, reduction: Any, mine: Frontier) -> Change:
 def fold(array: NDArray[Any], reduction: Any, own: NDArray[Any], told: Iterable[Change]) -> None:
     """Set own elements, ascending, to the reduction of what all parts have told."""
     wide = np.float64 if reduction.real(array.dtype) else np.int64
-    combine = _COMBINED[reduction.runtime]
+    combine = OPERATIONS[reduction.runtime.lower()].arrays
     xp = namespace_of(array)
     total = xp.full((len(own), *array.shape[1:]), reduction.identity(array.dtype), wide)
     with np.errstate(all="ignore"):
         for ids, values in told:
             at = xp.searchsorted(own, ids)
-            total[at] = combine(total[at], values.astype(wide))
+            total[at] = combine(total[at], values.astype(wide))  # distinct ids, so that no ufunc.at is needed
         array[own] = total.astype(array.dtype)
