@@ -92,7 +92,7 @@ MUTANTS = {
     ),
     "ranks: the wrong part wins": Mutant(
         "frontier/distributed/merge.py", "return ids[first], keys[first] % len(parts)",
-        "return ids[first], keys[first] % len(parts) * 0", "ranks_merging ranks",
+        "return ids[first], keys[first] % len(parts) * 0", "merging",
     ),
     "ranks: what a part adds counts twice": Mutant(
         "frontier/distributed/ranks/changes.py", "found[name] = at, new[changed] - old[changed]",
