@@ -13,13 +13,14 @@ prefix sum of the numbers of ones says where the pairs of each word begin.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import frontier as fr
 from frontier.graph.graph import id_dtype
 from frontier.memory.arrays import to_host
+from frontier.primitives._closure_bits import bit
 from frontier.primitives._searches import ones
 from frontier.program.problem import replace_array
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
 
-__all__ = ["PIECE", "ByRows", "ByWords", "Entries", "OfWords", "entries", "pairs"]
+__all__ = ["PIECE", "ByRows", "ByWords", "OfWords", "pairs"]
 
 #: Pairs in a piece, unless a single source has more.
 PIECE = 1 << 24
@@ -47,7 +48,7 @@ _EXPONENT = np.zeros(64, np.int8)
 _EXPONENT[[(_SEQUENCE << b) % (1 << 64) >> 58 for b in range(64)]] = range(64)
 
 
-# ---- functors: bits[i * words + w] of the i-th source of a batch --------------------------------------------
+# ---- functors: bits[i * words + w] of the i-th source of a batch, whose place among all is first + i -----------
 
 
 def joined(p, at, mask):
@@ -102,25 +103,25 @@ def set_together(p, word, first, begin):
 
 def corrected(p, at, v):
     """A word with the bit of v, which is set if v reaches itself."""
-    return (p.bits[at] & ~p.bit[v % 64]) | (p.bit[v % 64] * p.itself[v])
+    return (p.bits[at] & ~bit(v % 64)) | (bit(v % 64) * p.itself[v])
 
 
 def write_row(p, i):
     """Write all pairs of the i-th source."""
-    v = p.source[i]
+    v = p.source[p.first + i]
     begin = i * p.words
-    row = p.row[i] * p.columns
+    row = p.row[p.component[v]] * p.columns
     if p.renumbered:
         for w in range(p.words):
             p.bits[begin + w] = 0
-        for w in range(p.lowest[i], p.columns):
+        for w in range(p.component[v] // 64, p.columns):  # in topological order: none before is reached
             if p.rows[row + w] != 0:
                 set_all(p, p.rows[row + w], 64 * w, begin)
     else:
         for w in range(p.words):
             p.bits[begin + w] = p.rows[row + w]
     p.bits[begin + v // 64] = corrected(p, begin + v // 64, v)
-    at = p.start[i]
+    at = p.starts[p.first + i] - p.start
     for w in range(p.words):
         if p.bits[begin + w] != 0:
             at = emit(p, p.bits[begin + w], 64 * w, v, at)
@@ -134,20 +135,17 @@ class ByRows(fr.Enactor):
 
 def spread(p, i):
     """Set the bits of the vertices of one word of components."""
-    source = i // p.columns
+    own = p.component[p.source[p.first + i // p.columns]]
     w = i % p.columns
-    if w >= p.lowest[source]:
-        word = p.rows[p.row[source] * p.columns + w]
-        if word != 0:
-            if p.renumbered:
-                set_together(p, word, 64 * w, source * p.words)
-            else:
-                p.bits[i] = word
+    if not p.renumbered:
+        p.bits[i] = p.rows[p.row[own] * p.columns + w]
+    elif w >= own // 64 and p.rows[p.row[own] * p.columns + w] != 0:
+        set_together(p, p.rows[p.row[own] * p.columns + w], 64 * w, i // p.columns * p.words)
 
 
 def count(p, i):
     """Count the ones of a word, after its source's own bit is as it should be."""
-    v = p.source[i // p.words]
+    v = p.source[p.first + i // p.words]
     word = p.bits[i]
     if i % p.words == v // 64:
         word = corrected(p, i, v)
@@ -165,7 +163,7 @@ def write(p, i):
     """Write the pairs of one word."""
     word = p.bits[i]
     if word != 0:
-        emit(p, word, i % p.words * 64, p.source[i // p.words], p.base + p.before[i])
+        emit(p, word, i % p.words * 64, p.source[p.first + i // p.words], p.base + p.before[i])
 
 
 class OfWords(fr.Enactor):
@@ -176,20 +174,9 @@ class OfWords(fr.Enactor):
 
 # ---- on the host -----------------------------------------------------------------------------------------------
 
-#: Arrays that the batches exchange.
-_INT64 = ("rows", "bits", "source", "row", "lowest", "start", "before")
 
-
-class Entries(NamedTuple):
-    """The vertices of each component: ``place[e]`` is a word, ``mask[e]`` the bits of a component's vertices there."""
-
-    begins: Any  # where the entries of each component begin, and the last end
-    place: Any
-    mask: Any
-
-
-def entries(xp: Any, component: Any, count: int) -> Entries:
-    """The entries of components, of which there are ``count``."""
+def entries(xp: Any, component: Any, count: int) -> dict[str, Any]:
+    """The entries of components: bits of vertices, ``mask``, in a word, ``place``; those of c are from begins[c] on."""
     n = len(component)
     every = xp.arange(n)
     order = xp.argsort(component * n + every)
@@ -200,7 +187,8 @@ def entries(xp: Any, component: Any, count: int) -> Entries:
     upto = xp.zeros(n + 1, np.int64)
     xp.cumsum(xp.ones(n, np.int64) << (order & 63), out=upto[1:])
     bounds = xp.concatenate([upto[heads], upto[n:]])  # of sums of different bits, which are their union: they may wrap
-    return Entries(xp.searchsorted(owner[heads], xp.arange(count + 1)), place[heads], bounds[1:] - bounds[:-1])
+    begins = xp.searchsorted(owner[heads], xp.arange(count + 1))
+    return {"begins": begins, "place": place[heads], "mask": bounds[1:] - bounds[:-1]}
 
 
 def pairs(result: Any, placement: Placement, size: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
@@ -208,93 +196,69 @@ def pairs(result: Any, placement: Placement, size: int) -> Iterator[tuple[NDArra
     memory, dtype = placement.memory, id_dtype(len(result.component))
     counts = to_host(result.counts)
     some = np.flatnonzero(counts)  # sources that reach any vertex
-    ends = np.concatenate(([0], np.cumsum(counts[some])))
-    batches = None
-    first = 0
+    starts = np.concatenate(([0], np.cumsum(counts[some])))
+    p, first = None, 0
     while first < len(some):
-        last = max(int(np.searchsorted(ends, ends[first] + size, side="right")) - 1, first + 1)
-        total = int(ends[last] - ends[first])
+        last = max(int(np.searchsorted(starts, starts[first] + size, side="right")) - 1, first + 1)
+        total = int(starts[last] - starts[first])
         memory.check_room(2 * total * dtype.itemsize, f"{total:,} pairs of a closure", "size= makes smaller pieces")
         with memory.using("the pairs of a closure"):
-            batches = batches or _Batches(result, placement, some)
+            p = p or problem(result, placement, some, starts)
             made = memory.xp.empty(total, dtype), memory.xp.empty(total, dtype)
-            batches.write(first, ends[first : last + 1] - ends[first], made)
+            replace_array(p, "sources", made[0])
+            replace_array(p, "targets", made[1])
+            p.start = starts[first]
+            step = len(p.bits) // int(p.words)
+            for begin in range(first, last, step):
+                _write(p, begin, min(step, last - begin), int(starts[begin] - starts[first]))
         yield made
         first = last
 
 
-class _Batches:
-    """Sources of a closure, and the problem for some of them at a time."""
-
-    def __init__(self, result: Any, placement: Placement, some: NDArray[np.int64]) -> None:
-        memory = self._memory = placement.memory
-        self._problem = _problem(result, placement)
-        sources = result.sources[memory.moved(some)]
-        own = result.component[sources]
-        row = own if result.place is None else result.place[own]
-        lowest = own >> 6 if self._problem.renumbered else 0 * own  # in topological order, none before it is reached
-        xp = memory.xp
-        self._given = {"source": sources, "row": row, "lowest": lowest}
-        self._given = {name: xp.ascontiguousarray(array, np.int64) for name, array in self._given.items()}
-        words = int(self._problem.words)
-        self._most = min(max(_WORDS[memory.residence] // words, 1), len(some))
-        replace_array(self._problem, "bits", xp.empty(self._most * words, np.int64))
-        if memory.residence == "device":
-            replace_array(self._problem, "number", xp.empty(self._most * words, np.int8))
-            replace_array(self._problem, "before", xp.zeros(self._most * words + 1, np.int64))
-
-    def write(self, first: int, begins: NDArray[np.int64], made: tuple[Any, Any]) -> None:
-        """Write the pairs of sources from the first on; those of each begin at ``begins``, and the last end there."""
-        p = self._problem
-        replace_array(p, "sources", made[0])
-        replace_array(p, "targets", made[1])
-        for lo in range(0, len(begins) - 1, self._most):
-            hi = min(lo + self._most, len(begins) - 1)
-            for name, array in self._given.items():
-                replace_array(p, name, array[first + lo : first + hi])
-            if self._memory.residence == "device":
-                self._write_words(hi - lo, int(begins[lo]))
-            else:
-                self._write_rows(hi - lo, begins[lo:hi])
-
-    def _write_rows(self, k: int, begins: NDArray[np.int64]) -> None:
-        p = self._problem
-        p.count = k
-        replace_array(p, "start", begins)
+def _write(p: Problem, first: int, count: int, base: int) -> None:
+    """Write the pairs of a batch of sources, from place ``base`` of the piece on."""
+    p.first, p.count = first, count
+    memory = p.graph.placement.memory
+    if memory.residence == "host":
         ByRows(p).run()
-
-    def _write_words(self, k: int, base: int) -> None:
-        p = self._problem
-        words = k * int(p.words)
-        p.items, p.all_words, p.base = k * int(p.columns), words, base
-        p.bits[:words].fill(0)
-        ByWords(p).run()
-        self._memory.xp.cumsum(p.number[:words], out=p.before[1 : words + 1])
-        OfWords(p).run()
+        return
+    words = count * int(p.words)
+    p.items, p.all_words, p.base = count * int(p.columns), words, base
+    p.bits[:words].fill(0)
+    ByWords(p).run()
+    memory.xp.cumsum(p.number[:words], out=p.before[1 : words + 1])
+    OfWords(p).run()
 
 
-def _problem(result: Any, placement: Placement) -> Problem:
+def problem(result: Any, placement: Placement, some: NDArray[np.int64], starts: NDArray[np.int64]) -> Problem:
     """Fields of all batches; the graph says only where they lie."""
-    xp, n = placement.memory.xp, len(result.component)
-    every = xp.arange(n)
-    renumbered = not bool((result.component == every).all())
-    made = entries(xp, result.component, len(result.size)) if renumbered else Entries(every[:0], every[:0], every[:0])
-    g = fr.from_edges([], [], num_vertices=max(n, _VERTICES), directed=True).to(placement)
+    memory, n, c = placement.memory, len(result.component), len(result.size)
+    xp, words = memory.xp, -(-n // 64)
+    renumbered = not bool((result.component == xp.arange(n)).all())
+    batch = min(max(_WORDS[memory.residence] // words, 1), len(some)) * words
+    in_words = batch if memory.residence == "device" else 0
+    none = xp.zeros(0, np.int64)
+    arrays = {
+        "rows": none,
+        "component": result.component,
+        "row": xp.arange(c) if result.place is None else result.place,
+        "itself": result.itself.astype(np.int8),
+        "source": xp.ascontiguousarray(result.sources[memory.moved(some)], np.int64),
+        "starts": memory.moved(starts),
+        "exponent": memory.moved(_EXPONENT),
+        "bits": xp.empty(batch, np.int64),
+        "number": xp.empty(in_words, np.int8),
+        "before": xp.zeros(in_words + 1, np.int64),
+        **(entries(xp, result.component, c) if renumbered else dict.fromkeys(("begins", "place", "mask"), none)),
+        **{name: none.astype(id_dtype(n)) for name in ("sources", "targets")},
+    }
     p = fr.Problem(
-        g,
-        **{name: fr.array(np.zeros(0, np.int64)) for name in _INT64},
-        **{name: fr.array(np.zeros(0, id_dtype(n))) for name in ("sources", "targets")},
-        number=fr.array(np.zeros(0, np.int8)),
-        begins=fr.array(made.begins),
-        place=fr.array(made.place),
-        mask=fr.array(made.mask),
-        itself=fr.array(result.itself.astype(np.int8)),
-        exponent=fr.array(_EXPONENT),
-        bit=fr.array(np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64)).view(np.int64)),
-        words=fr.scalar("int64", -(-n // 64)),
+        fr.from_edges([], [], num_vertices=max(n, _VERTICES), directed=True).to(placement),
+        **{name: fr.array(array) for name, array in arrays.items()},
+        words=fr.scalar("int64", words),
         columns=fr.scalar("int64", result.rows.shape[1]),
         renumbered=fr.scalar("bool", renumbered),
-        **{name: fr.scalar("int64") for name in ("count", "items", "all_words", "base")},
+        **{name: fr.scalar("int64") for name in ("first", "count", "start", "base", "items", "all_words")},
     )
     replace_array(p, "rows", result.rows.ravel())
     return p

@@ -1,9 +1,9 @@
 """Transitive closure: which vertices each vertex reaches, as bits.
 
 Vertices of a strongly connected component reach the same ones, so rows and columns are components: the graph is
-condensed first, and what remains has no cycles. Its rows are made from the last to the first. Dense graphs of few
-vertices are not condensed, but given to a method for matrices; see :mod:`frontier.primitives._closure`. Nothing is
-unpacked: questions are answered from the bits.
+condensed first, and what remains has no cycles (:mod:`frontier.primitives._closure_condensed`). Dense graphs of few
+vertices are given to a method for matrices instead (:mod:`frontier.primitives._closure_matrix`). Nothing is unpacked:
+questions are answered from the bits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Any
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.primitives import _closure_rows
+from frontier.primitives._closure_bits import counted
+from frontier.primitives._closure_condensed import of_components, of_sources
+from frontier.primitives._closure_matrix import of_vertices
 from frontier.primitives._closure_result import ClosureResult
 from frontier.primitives._oriented import at_hand, undivided
 from frontier.primitives._searches import places
@@ -120,13 +122,13 @@ def transitive_closure(
         method = "condensation" if sources is not None else chosen(n, g.num_slots)
     if sources is not None:
         place, which = places(g, sources)
-        vertices = (place >= 0).nonzero()[0][which]
-        made = _closure_rows.of_sources(g, memory, vertices, schedule)
-        vertices = memory.moved(vertices)
+        given = (place >= 0).nonzero()[0][which]
+        made = of_sources(g, given, schedule)
+        vertices = memory.moved(given)
     elif method == "condensation":
-        made = _closure_rows.of_components(g, memory, schedule)
+        made = of_components(g, schedule)
     else:
-        made = _closure_rows.of_vertices(g, memory, method, schedule)
+        made = of_vertices(g, method, schedule)
     itself = xp.full(n, reflexive is True)
     if reflexive is False:
         itself = made.cyclic[made.component]
@@ -135,7 +137,7 @@ def transitive_closure(
         itself[memory.moved(here.sources[here.sources == here.targets])] = True
     own = made.component[vertices]
     row = own if made.place is None else made.place[own]
-    counts = made.total[row] - xp.where(made.cyclic, 1, made.size)[own] + itself[vertices]
+    counts = counted(g, made, schedule)[row] - xp.where(made.cyclic, 1, made.size)[own] + itself[vertices]
     pairs = int(counts.sum()) if len(counts) else 0
     return ClosureResult(
         made.component, made.rows, made.size, made.cyclic, counts, pairs, itself, vertices, made.place, method,

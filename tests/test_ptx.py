@@ -350,8 +350,10 @@ def pairs(enactor: type[fr.Enactor]) -> Callable[[fr.Graph], Any]:
 
     def run(g: fr.Graph) -> None:
         made = fr.transitive_closure(fr.from_edges([0, 1], [70, 0], directed=True))
-        there = {name: g.placement.memory.moved(getattr(made, name)) for name in ("component", "rows", "itself")}
-        enactor(_closure_pairs._problem(replace(made, **there), g.placement)).run()
+        names = ("component", "rows", "itself", "sources")
+        there = {name: g.placement.memory.moved(getattr(made, name)) for name in names}
+        places = np.arange(2)
+        enactor(_closure_pairs.problem(replace(made, **there), g.placement, places[:1], places)).run()
 
     return run
 
