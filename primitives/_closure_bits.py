@@ -37,7 +37,7 @@ def bit(b):
 
 def bits(memory: Memory, columns: Any) -> Any:
     """The words with the bits of columns."""
-    return memory.xp.left_shift(np.int64(1), columns & 63)
+    return memory.xp.ones(len(columns), np.int64) << (columns & 63)
 
 
 def words_of(

@@ -6,11 +6,13 @@ telling neighbours, and sets no bits at vertices that other parts of a graph own
 
 from __future__ import annotations
 
+from typing import Any
+
 import frontier as fr
 from frontier.primitives._greedy import FULL, WINDOW, earlier, highest, least_free, rank
 from frontier.primitives._ranked import before
 
-__all__ = ["ColoringGathered", "ColoringInOrder"]
+__all__ = ["ColoringGathered", "ColoringInOrder", "fields"]
 
 
 def waits(p, v):
@@ -67,3 +69,14 @@ class ColoringInOrder(fr.Enactor):
     """The same with ranks that are given."""
 
     loop = _BY_RANK
+
+
+def fields(g: fr.Graph, ranks: Any = None) -> dict[str, Any]:
+    """Ranks, what is around a vertex, and how many neighbours it waits for."""
+    return {
+        "rank": fr.vertex("int16") if ranks is None else fr.vertex("int64", ranks),
+        "waits": fr.vertex(g.offsets.dtype, combine="sum"),
+        "around": fr.vertex("int64"),
+        "base": fr.vertex("int64"),
+        "ready": fr.pile(),
+    }

@@ -6,17 +6,13 @@ parallel graph coloring heuristic, SIAM Journal on Scientific Computing 14, 1993
 which needs few colours, and random among equal degrees (Welsh, Powell, 1967; Hasenplaug, Kaler, Schardl, Leiserson:
 Ordering heuristics for parallel graph coloring, SPAA 2014).
 
-A vertex that has got its colour tells later neighbours: it sets the colour's bit in a row of bits of each, and lowers
-the number of neighbours that this one waits for. So an edge is walked once. A row has a bit for each colour that the
-vertex may get, and these are no more than its edges and one.
+Programs differ in how a vertex learns its neighbours' colours. It gathers them (:mod:`primitives._coloring_gathered`),
+or is told, which takes less time on a GPU (:mod:`primitives._coloring_told`). Where no vertex has many edges, one
+number for each vertex takes still less (:mod:`primitives._coloring_small`).
 
 Other orders are given as a rank of each vertex, and the same program, without the step that computes ranks, finds what
 the greedy algorithm would: by descending degree (Welsh, Powell), or the reverse of the order in which peeling removes
 vertices (smallest last: Matula, Beck, 1983).
-
-The neighbours of a graph's hubs are hubs, and thousands of these would wait for one another in a chain. On a GPU they
-are therefore coloured part by part, see :mod:`primitives._coloring_hubs`, before the others. Where no vertex has many
-edges, :mod:`primitives._coloring_packed` and, for the fewest, :mod:`primitives._coloring_low` take less time.
 """
 
 from __future__ import annotations
@@ -29,72 +25,20 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.primitives import _coloring_gathered as gathered
+from frontier.primitives import _coloring_small as small
+from frontier.primitives import _coloring_told as told
 from frontier.primitives._arguments import check_seed
 from frontier.primitives._coloring_gathered import ColoringGathered, ColoringInOrder
-from frontier.primitives._coloring_hubs import hubs
-from frontier.primitives._coloring_low import ColoringOfLowDegrees, lowest_degrees
-from frontier.primitives._coloring_packed import COLORS, ColoringPacked, low_degrees
-from frontier.primitives._greedy import WINDOW, highest, least, note, rank
+from frontier.primitives._coloring_small import ColoringOfLowDegrees, ColoringPacked
+from frontier.primitives._coloring_told import Coloring, ColoringWithoutHubs
 from frontier.primitives._oriented import simple
-from frontier.primitives._ranked import before
 from frontier.primitives.onion_layers import onion_layers
 from frontier.registry import Argument, primitive
 
 __all__ = ["ColorResult", "Coloring", "ColoringInOrder", "ColoringWithoutHubs", "color"]
 
 STRATEGIES = ("largest_log_first", "largest_first", "smallest_last")
-
-#: The least degree of vertices that are coloured in classes, if it is also twice the mean degree.
-HUB = 64
-
-def few(p, v):
-    """V belongs to no part."""
-    return p.rank[v] >= p.bound
-
-
-def later(p, src, dst):
-    """1 for a neighbour that belongs to no part either, and is coloured before dst."""
-    return 1 if src != dst and p.rank[src] >= p.bound and before(p, src, dst) else 0
-
-
-def paint(p, v):
-    """Give v the least colour that is free, unless it must wait for a neighbour."""
-    if p.waits[v] > 0:
-        return False
-    p.color[v] = least(p, v)
-    return True
-
-
-def release(p, src, dst):
-    """Tell a neighbour that has no colour yet, so comes later; true for the last one that it waits for."""
-    if p.color[dst] >= 0:
-        return False
-    note(p, src, dst)
-    return fr.atomic_add(p.waits, dst, -1) == 1
-
-
-#: Colour those that belong to no part.
-_OTHERS = (
-    fr.Sequence(
-        fr.Filter(few),
-        fr.Gather(later, "sum", into="waits"),
-        fr.Loop(fr.Filter(paint), fr.Advance(release, unique="claimed"), count="rounds"),
-        over="vertices",
-    ),
-    fr.Reduce(highest, "max", into="count", over="vertices"),
-)
-
-
-class Coloring(fr.Enactor):
-    """First the hubs, part by part; then the others, each of which waits for neighbours."""
-
-    loop = (fr.Compute(rank, over="vertices"), hubs, *_OTHERS)
-
-
-class ColoringWithoutHubs(fr.Enactor):
-    """The same where there are no hubs; it needs no frontiers of edges."""
-
-    loop = (fr.Compute(rank, over="vertices"), *_OTHERS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,50 +57,20 @@ class ColorResult(fr.Result, columns=("color",)):
     count: int
 
 
-def _tells(g: fr.Graph) -> bool:
-    """Whether vertices tell others their colours: parts of a graph cannot set bits of each other's vertices."""
-    return g.placement.massively_parallel and not g.placement.divides
+def _variant(g: fr.Graph) -> tuple[type[fr.Enactor], dict[str, Any]]:
+    """Return the fastest program for a graph, and its fields; all find the same colours."""
+    if not g.placement.massively_parallel or g.placement.divides:  # parts cannot set bits of each other's vertices
+        return ColoringGathered, gathered.fields(g)
+    if small.lowest_degrees(g):
+        return ColoringOfLowDegrees, small.LOW
+    if g.max_degree <= small.MOST:
+        return ColoringPacked, small.PACKED
+    return Coloring if told.classes(g) > 0 else ColoringWithoutHubs, told.fields(g)
 
 
-def _program(g: fr.Graph) -> type[fr.Enactor]:
-    """Return the fastest program for a graph; ColoringPacked may need more colours than it has."""
-    if not _tells(g):
-        return ColoringGathered
-    if lowest_degrees(g):
-        return ColoringOfLowDegrees
-    if low_degrees(g):
-        return ColoringPacked
-    return Coloring if _classes(g) > 0 else ColoringWithoutHubs
-
-
-def _classes(g: fr.Graph) -> int:
-    """Return the number of classes of hubs, whose degrees have as many bits."""
-    return int(g.max_degree).bit_length() - max(HUB, 2 * g.num_slots // max(g.num_vertices, 1)).bit_length()
-
-
-def _fields(g: fr.Graph, program: type[fr.Enactor]) -> dict[str, Any]:
-    """Fields that only some of the programs have."""
-    if program is ColoringOfLowDegrees:
-        return {"state": fr.vertex("int8"), "seen": fr.vertex("int8"), "taken": fr.vertex("int64")}
-    ranks = {"rank": fr.vertex("int16")}
-    if program is ColoringPacked:
-        return ranks | {"state": fr.vertex("int32", combine="sum")}
-    waiting = ranks | {"waits": fr.vertex(g.offsets.dtype, combine="sum")}
-    if program is ColoringGathered:
-        return waiting | {"around": fr.vertex("int64"), "base": fr.vertex("int64"), "ready": fr.pile()}
-    xp, n = g.placement.memory.xp, g.num_vertices
-    row = g.offsets // WINDOW + xp.arange(n + 1, dtype=g.offsets.dtype)
-    words = xp.zeros(g.num_slots // WINDOW + n + 1, np.int64)
-    made = waiting | {"row": fr.array(row), "taken": fr.array(words), "bound": fr.scalar("int64")}
-    if program is Coloring:
-        made |= {"part": fr.pile(), "used": fr.array(words), "end": fr.vertex(row.dtype)}
-        made |= {name: fr.scalar("int64") for name in ("turn", "first", "most", "changed")}
-        made |= {"parts": fr.scalar("int64", 3 * _classes(g))}
-        made |= {"bits": fr.scalar("int64", int(g.max_degree).bit_length())}
-    return made
-
-
-def _colored(g: fr.Graph, program: type[fr.Enactor], seed: int, schedule: fr.Schedule | None) -> ColorResult:
+def _colored(
+    g: fr.Graph, program: type[fr.Enactor], fields: dict[str, Any], schedule: fr.Schedule | None, seed: int = 0
+) -> ColorResult:
     """Return what one of the programs finds."""
     p = fr.Problem(
         g,
@@ -164,28 +78,10 @@ def _colored(g: fr.Graph, program: type[fr.Enactor], seed: int, schedule: fr.Sch
         seed=fr.scalar("int64", seed),
         rounds=fr.scalar("int64"),
         count=fr.scalar("int64"),
-        **_fields(g, program),
+        **fields,
     )
     if g.num_vertices:
         program(p, schedule).run()
-    return ColorResult(p.color, int(p.count))
-
-
-def _in_order(g: fr.Graph, rank: Any, schedule: fr.Schedule | None) -> ColorResult:
-    """Return what the greedy algorithm finds that visits vertices by rank, ties by id."""
-    p = fr.Problem(
-        g,
-        color=fr.vertex(g.id_dtype, -1),
-        rank=fr.vertex("int64", rank),
-        waits=fr.vertex(g.offsets.dtype, combine="sum"),
-        around=fr.vertex("int64"),
-        base=fr.vertex("int64"),
-        ready=fr.pile(),
-        rounds=fr.scalar("int64"),
-        count=fr.scalar("int64"),
-    )
-    if g.num_vertices:
-        ColoringInOrder(p, schedule).run()
     return ColorResult(p.color, int(p.count))
 
 
@@ -266,14 +162,13 @@ def color(
     check_seed(seed)
     if strategy not in STRATEGIES:
         raise GraphError(f"strategy={strategy!r}: choose from {', '.join(STRATEGIES)}")
-    if order is not None:
-        return _in_order(simple(g) if g.directed else g, _given_order(g, order), schedule)
-    if strategy != STRATEGIES[0]:
-        plain = simple(g)
-        return _in_order(plain, _ranks(plain, strategy, schedule), schedule)
-    plain = simple(g) if g.directed else g
-    program = _program(plain)
-    found = _colored(plain, program, seed, schedule)
-    if program is ColoringPacked and found.count > COLORS:
-        found = _colored(plain, ColoringWithoutHubs, seed, schedule)
+    by_strategy = order is None and strategy != STRATEGIES[0]
+    plain = simple(g) if g.directed or by_strategy else g
+    if order is not None or by_strategy:
+        ranks = _ranks(plain, strategy, schedule) if by_strategy else _given_order(g, order)
+        return _colored(plain, ColoringInOrder, gathered.fields(plain, ranks), schedule)
+    program, fields = _variant(plain)
+    found = _colored(plain, program, fields, schedule, seed)
+    if program is ColoringPacked and found.count > small.COLORS:  # more than it has bits for
+        found = _colored(plain, ColoringWithoutHubs, told.fields(plain), schedule, seed)
     return found

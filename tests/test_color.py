@@ -13,6 +13,18 @@ from hypothesis import given
 from strategies import SIMULATED, graphs, random_graphs
 
 import frontier as fr
+from frontier.primitives import _coloring_gathered as gathered
+from frontier.primitives import _coloring_small as small
+from frontier.primitives import _coloring_told as told
+
+
+def use(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Let a program colour all graphs."""
+    module = sys.modules[fr.color.__module__]
+    known: dict[str, Any] = {"ColoringGathered": gathered.fields, "ColoringPacked": lambda g: small.PACKED}
+    known["ColoringOfLowDegrees"] = lambda g: small.LOW
+    fields = known.get(program, told.fields)
+    monkeypatch.setattr(module, "_variant", lambda g: (getattr(module, program), fields(g)))
 
 
 def check(g: fr.Graph, seed: int = 0) -> fr.primitives.color.ColorResult:
@@ -73,8 +85,7 @@ def test_all_programs(backend: Backend, monkeypatch: pytest.MonkeyPatch, name: s
     expected = [fr.color(g).color for g in given]
     if name != "ColoringGathered" and backend(given[0]).placement.divides:
         pytest.skip("parts of a graph cannot set bits of each other's vertices")
-    module = sys.modules[fr.color.__module__]
-    monkeypatch.setattr(module, "_program", lambda g: getattr(module, name))
+    use(monkeypatch, name)
     for g, colors in zip(given, expected, strict=True):
         equal(check(backend(g)).color, colors)
     for n in {"ColoringOfLowDegrees": (62,), "ColoringPacked": (24, 25, 127)}.get(name, (62, 63, 64)):
@@ -96,12 +107,11 @@ def test_real_graphs(compiled: Backend, real_graph: Any, name: str) -> None:
 @pytest.mark.parametrize("seed", [1] if SIMULATED else [1, 2, 3, 4])
 def test_hubs(backend: Backend, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Part by part they get the colours that they get one by one."""
-    module = sys.modules[fr.color.__module__]
-    monkeypatch.setattr(module, "HUB", 1)
+    monkeypatch.setattr(told, "HUB", 1)
     g = fr.rmat(5 if SIMULATED or backend.name == "python" else 8, 6, seed=seed)
     expected = fr.color(g, seed=seed).color
     there = backend(g)
     if not there.placement.divides:
-        monkeypatch.setattr(module, "_program", lambda g: module.Coloring)
-        assert module._classes(there) > 0
+        use(monkeypatch, "Coloring")
+        assert told.classes(there) > 0
     equal(check(there, seed=seed).color, expected)
