@@ -69,16 +69,11 @@ def _variant(g: fr.Graph) -> tuple[type[fr.Enactor], dict[str, Any]]:
 
 
 def _colored(
-    g: fr.Graph, program: type[fr.Enactor], fields: dict[str, Any], schedule: fr.Schedule | None, seed: int = 0
+    g: fr.Graph, program: type[fr.Enactor], fields: dict[str, Any], schedule: fr.Schedule | None
 ) -> ColorResult:
     """Return what one of the programs finds."""
     p = fr.Problem(
-        g,
-        color=fr.vertex(g.id_dtype, -1),
-        seed=fr.scalar("int64", seed),
-        rounds=fr.scalar("int64"),
-        count=fr.scalar("int64"),
-        **fields,
+        g, color=fr.vertex(g.id_dtype, -1), **fields, rounds=fr.scalar("int64"), count=fr.scalar("int64")
     )
     if g.num_vertices:
         program(p, schedule).run()
@@ -168,7 +163,8 @@ def color(
         ranks = _ranks(plain, strategy, schedule) if by_strategy else _given_order(g, order)
         return _colored(plain, ColoringInOrder, gathered.fields(plain, ranks), schedule)
     program, fields = _variant(plain)
-    found = _colored(plain, program, fields, schedule, seed)
+    drawn = {"seed": fr.scalar("int64", seed)}
+    found = _colored(plain, program, drawn | fields, schedule)
     if program is ColoringPacked and found.count > small.COLORS:  # more than it has bits for
-        found = _colored(plain, ColoringWithoutHubs, told.fields(plain), schedule, seed)
+        found = _colored(plain, ColoringWithoutHubs, drawn | told.fields(plain), schedule)
     return found
