@@ -18,11 +18,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._arguments import check_lengths
+from frontier.primitives._paths import unreached
 from frontier.primitives.sssp import _dtype, relax
 
 if TYPE_CHECKING:
@@ -240,10 +239,9 @@ def fields(g: fr.Graph, weighted: bool, edges: bool, end: Any = 1, ends: bool = 
     if not weighted:
         return made | {"level": fr.vertex("int32", -1, combine="min"), "depth": fr.scalar("int32")}
     dtype = _dtype(g, None)
-    unreached = np.iinfo(np.int64).max if dtype.kind == "i" else np.inf
     return made | {
-        "distance": fr.vertex(dtype, unreached, combine="min"),
-        "unreached": fr.scalar(dtype, unreached),
+        "distance": fr.vertex(dtype, unreached(dtype), combine="min"),
+        "unreached": fr.scalar(dtype, unreached(dtype)),
         "waiting": fr.vertex("int32", combine="sum"),
         "lost": fr.scalar("int64"),
         "lost_now": fr.scalar("int64"),

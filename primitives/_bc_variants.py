@@ -1,7 +1,7 @@
 """Betweenness of large graphs on a GPU: two programs that differ from :class:`frontier.primitives.bc.Betweenness`.
 
-One avoids atomics, which collide on graphs with hubs. The other avoids steps, which determine the time if levels are
-many and small.
+One avoids atomics, which collide on graphs with hubs, by three steps for each level on the way out. The other avoids
+steps, which determine the time if levels are many and small: it takes one for each level on the way back.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import frontier as fr
-from frontier.primitives.bc import accumulate, ahead, begin, discover, share
+from frontier.primitives.bc import BACK, OUT, Betweenness, from_all_sources
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -20,15 +20,15 @@ __all__ = ["FoldedBetweenness", "GatheredBetweenness", "variant"]
 HUB = 1024
 
 
-def variant(g: Graph, default: type[fr.Enactor]) -> type[fr.Enactor]:
+def variant(g: Graph) -> type[fr.Enactor]:
     """Choose a program for a large graph by its degrees."""
     traits = g.traits
     if not g.placement.massively_parallel:
-        return default
+        return Betweenness
     if traits.mean_degree < 8:
         return FoldedBetweenness
     # A directed graph's in-edges would have to be sorted first.
-    return GatheredBetweenness if traits.symmetric and traits.max_degree > HUB else default
+    return GatheredBetweenness if traits.symmetric and traits.max_degree > HUB else Betweenness
 
 
 def unvisited(p, dst):
@@ -52,24 +52,15 @@ def count_paths(p, v):
 
 
 class GatheredBetweenness(fr.Enactor):
-    """For graphs with hubs, on whose numbers of paths atomics would collide: three steps per level on the way out."""
+    """For graphs with hubs, on whose numbers of paths atomics would collide."""
 
-    loop = fr.Loop(
-        fr.Set(depth=0),
-        fr.Sequence(
-            fr.Filter(begin),
-            fr.Loop(
-                fr.Advance(visit, where=unvisited, unique="claimed"),
-                fr.Gather(paths, "sum", into="sum"),
-                fr.Compute(count_paths),
-                count="depth",
-                record="levels",
-            ),
-            over="vertices",
+    loop = from_all_sources(
+        (
+            fr.Advance(visit, where=unvisited, unique="claimed"),
+            fr.Gather(paths, "sum", into="sum"),
+            fr.Compute(count_paths),
         ),
-        fr.Loop(fr.Gather(share, "sum", into="sum", edges="out"), fr.Compute(accumulate), replay="levels"),
-        times="turns",
-        count="turn",
+        BACK,
     )
 
 
@@ -86,17 +77,10 @@ def add_delta(p, v):
 
 
 class FoldedBetweenness(fr.Enactor):
-    """For graphs with low degrees and many levels: one step per level on the way back."""
+    """For graphs with low degrees and many levels."""
 
-    loop = fr.Loop(
-        fr.Set(depth=0),
-        fr.Sequence(
-            fr.Filter(begin),
-            fr.Loop(fr.Advance(discover, where=ahead, unique="claimed"), count="depth", record="levels"),
-            over="vertices",
-        ),
-        fr.Loop(fr.Gather(share_of_farther, "sum", into="sum", edges="out", inplace=True), replay="levels"),
+    loop = from_all_sources(
+        OUT,
+        (fr.Gather(share_of_farther, "sum", into="sum", edges="out", inplace=True),),
         fr.Compute(add_delta, over="vertices"),
-        times="turns",
-        count="turn",
     )

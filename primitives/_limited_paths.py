@@ -20,7 +20,7 @@ import frontier as fr
 if TYPE_CHECKING:
     from frontier.program.problem import Field
 
-__all__ = ["SSSPTo", "SSSPWithin", "search"]
+__all__ = ["SSSPTo", "SSSPWithin", "search", "with_delta"]
 
 
 def begin(p, v):
@@ -77,15 +77,20 @@ class SSSPTo(fr.Enactor):
     )
 
 
-@lru_cache(maxsize=32)  # compiled code is found by its step
-def _program(program: type[fr.Enactor], delta: float | None) -> type[fr.Enactor]:
+@lru_cache(maxsize=64)  # compiled code is found by its step
+def with_delta(program: type[fr.Enactor], delta: float | None) -> type[fr.Enactor]:
+    """The program whose order begins with this width of the range of distances that are processed together."""
     if delta is None:
         return program
-    steps: Any = program.loop
-    first, loop, *rest = steps
-    order = fr.by("distance", delta=min(delta, sys.float_info.max))
-    loop = fr.Loop(*loop.steps, order=order, over="starts")
-    return type(program.__name__, (program,), {"loop": (first, loop, *rest)})
+    steps: Any = program.loop if isinstance(program.loop, tuple) else (program.loop,)
+    width = min(delta, sys.float_info.max)
+    steps = tuple(
+        fr.Loop(*step.steps, order=fr.by(step.order.key, delta=width), over=step.over)
+        if isinstance(step, fr.Loop) and step.order
+        else step
+        for step in steps
+    )
+    return type(program.__name__, (program,), {"loop": steps})
 
 
 def search(
@@ -110,7 +115,7 @@ def search(
         reached=fr.scalar(far.dtype),
     )
     p.starts = fr.Frontier(g, starts)
-    _program(SSSPWithin if target is None else SSSPTo, delta)(p, schedule).run()
+    with_delta(SSSPWithin if target is None else SSSPTo, delta)(p, schedule).run()
     if target is not None and p.reached < p.unreached:
         limit = p.reached.item()
     contiguous = g.placement.memory.xp.ascontiguousarray  # of pairs in one word

@@ -17,10 +17,13 @@ import frontier as fr
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["distance", "may_pack", "relax", "stands_still", "unpack"]
+__all__ = ["FIELDS", "PackedSSSP", "may_pack", "stands_still"]
 
-#: Infinitely far, with the parent -1.
-UNREACHED = (0x7F800000 << 32) | 0xFFFFFFFF
+#: The words, at first infinitely far with the parent -1, and the largest distance.
+FIELDS = {
+    "best": fr.vertex("int64", (0x7F800000 << 32) | 0xFFFFFFFF, combine="min"),
+    "top": fr.scalar("float64"),
+}
 
 
 def distance_of(word):
@@ -52,6 +55,15 @@ def unpack(p, v):
         p.parent[v] = p.best[v] & 0xFFFFFFFF
         return np.float64(far)
     return 0.0
+
+
+class PackedSSSP(fr.Enactor):
+    """The search with the words of the field ``best``, which are taken apart at the end."""
+
+    loop = (
+        fr.Loop(fr.Advance(relax), order=fr.by(distance), over="source"),
+        fr.Reduce(unpack, "max", into="top", over="vertices"),
+    )
 
 
 def may_pack(g: Graph, dtype: np.dtype[Any]) -> bool:

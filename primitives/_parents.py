@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import frontier as fr
 
-__all__ = ["Parents", "PushedParents"]
+__all__ = ["Parents", "PushedParents", "parents_of"]
 
 
 def nearer(p, src, dst, weight):
@@ -81,3 +81,10 @@ class PushedParents(fr.Enactor):
     """The same over out-edges only."""
 
     loop = fr.Sequence(fr.Advance(adopt, where=orphan, output=None), *_REST, over="vertices")
+
+
+def parents_of(g: fr.Graph, schedule: fr.Schedule | None) -> tuple[type[fr.Enactor], fr.Schedule | None]:
+    """Return the program for parents, which uses in-edges only if they need not be built first, and its schedule."""
+    if g.symmetric:
+        return Parents, schedule
+    return PushedParents, (schedule or fr.Schedule()).replace(direction="push")

@@ -15,7 +15,12 @@ from frontier.memory.arrays import to_host
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["path_of_ids", "path_to", "several", "sources_of"]
+__all__ = ["path_of_ids", "path_to", "several", "sources_of", "unreached"]
+
+
+def unreached(distances: np.dtype[Any]) -> float:
+    """The distance of a vertex that is not reached, by the dtype."""
+    return int(np.iinfo(np.int64).max) if distances.kind == "i" else np.inf
 
 
 def path_to(parent: NDArray[Any], vertex: Any, names: VertexNames) -> list[Any]:

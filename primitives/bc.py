@@ -29,6 +29,7 @@ from frontier.graph.labels import called
 from frontier.graph.several import is_several, vertex_ids
 from frontier.primitives import _bc_scaled as scaled
 from frontier.program.problem import Field
+from frontier.program.step import Step
 from frontier.registry import Argument, Plan, primitive
 
 __all__ = ["Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "betweenness", "discover", "share"]
@@ -70,20 +71,21 @@ def accumulate(p, v):
     p.centrality[v] += delta + p.ends if p.level[v] > 0 else p.ends * delta
 
 
+#: The steps of a level on the way out, and on the way back.
+OUT = (fr.Advance(discover, where=ahead, unique="claimed"),)
+BACK = (fr.Gather(share, "sum", into="sum", edges="out"), fr.Compute(accumulate))
+
+
+def from_all_sources(out: tuple[Step, ...], back: tuple[Step, ...], *last: Step) -> fr.Loop:
+    """Turn after turn, process the levels of a search by the steps ``out``, and in reverse by the steps ``back``."""
+    search = fr.Sequence(fr.Filter(begin), fr.Loop(*out, count="depth", record="levels"), over="vertices")
+    return fr.Loop(fr.Set(depth=0), search, fr.Loop(*back, replay="levels"), *last, times="turns", count="turn")
+
+
 class Betweenness(fr.Enactor):
     """Sum the dependencies over all sources; the sources of turn t are the vertices with ``starts[v] == t``."""
 
-    loop = fr.Loop(
-        fr.Set(depth=0),
-        fr.Sequence(
-            fr.Filter(begin),
-            fr.Loop(fr.Advance(discover, where=ahead, unique="claimed"), count="depth", record="levels"),
-            over="vertices",
-        ),
-        fr.Loop(fr.Gather(share, "sum", into="sum", edges="out"), fr.Compute(accumulate), replay="levels"),
-        times="turns",
-        count="turn",
-    )
+    loop = from_all_sources(OUT, BACK)
 
 
 #: Fields of the problem; ``sum`` holds the sum of the shares that a vertex gathers.
@@ -140,15 +142,20 @@ def _facts(g: fr.Graph, result: BetweennessResult) -> dict[str, Any]:
     return facts
 
 
+#: What the command line takes, also for :func:`frontier.edge_betweenness`.
+ARGUMENTS = (
+    Argument(
+        "--sources", "number of sources drawn at random, or 'all' (default)",
+        type=lambda text: None if text == "all" else int(text),
+    ),
+    Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
+    Argument("--weighted", "shortest paths by weight (default: by number of edges)", type=bool),
+)  # fmt: skip
+
+
 @primitive(
     "bc", "betweenness centrality, exact or from some sources",
-    arguments=(
-        Argument("--sources", "number of sources drawn at random, or 'all' (default)",
-                 type=lambda text: None if text == "all" else int(text)),
-        Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
-        Argument("--weighted", "shortest paths by weight (default: by number of edges)", type=bool),
-        Argument("--endpoints", "count the ends of paths, too (default: no)", type=bool),
-    ),
+    arguments=(*ARGUMENTS, Argument("--endpoints", "count the ends of paths, too (default: no)", type=bool)),
     verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
     memory=_plan,
 )  # fmt: skip
@@ -226,9 +233,7 @@ def betweenness(
         batch.problem.ends = float(endpoints)
         batch.run()
         found = batch.sum("centrality")
-        if not np.isfinite(found).all():
-            found = None
-    if found is None:
+    if found is None or not np.isfinite(found).all():  # more paths than float64 can count
         batch, found = sums(g, sources, ids, weighted, False, endpoints, schedule, seed)
     sampled = sources is not None and not is_several(sources)
     found = scale(g, found, batch.sources if sampled else None, normalized, endpoints)
@@ -279,4 +284,4 @@ def scale(
 def _program(g: fr.Graph, copies: int) -> type[fr.Enactor]:
     from frontier.primitives._bc_variants import variant
 
-    return Betweenness if copies > 1 else variant(g, Betweenness)
+    return Betweenness if copies > 1 else variant(g)

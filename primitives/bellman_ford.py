@@ -20,7 +20,7 @@ import frontier as fr
 from frontier.errors import GraphError, NegativeCycleError
 from frontier.graph.labels import VertexNames
 from frontier.memory.arrays import to_host
-from frontier.primitives._paths import path_to
+from frontier.primitives._paths import path_to, unreached
 from frontier.registry import primitive
 
 __all__ = ["BellmanFord", "BellmanFordResult", "bellman_ford"]
@@ -74,7 +74,7 @@ class BellmanFordResult(fr.Result, columns=("distance", "parent"), ids=("parent"
 
 
 def _facts(g: fr.Graph, result: BellmanFordResult) -> dict[str, Any]:
-    reached = result.distance < _unreached(result.distance.dtype)
+    reached = result.distance < unreached(result.distance.dtype)
     least, most = result.distance[reached].min().item(), result.distance[reached].max().item()
     return {"reached": int(reached.sum()), "nearest": least, "farthest": most}
 
@@ -129,7 +129,7 @@ def settled(g: fr.Graph, starts: NDArray[np.int64] | None, schedule: fr.Schedule
     distances = np.dtype(np.int64 if g.weights.dtype.kind in "iu" else np.float64)
     p = fr.Problem(
         g,
-        distance=fr.vertex(distances, 0 if starts is None else _unreached(distances), combine="min"),
+        distance=fr.vertex(distances, 0 if starts is None else unreached(distances), combine="min"),
         parent=fr.vertex(g.id_dtype, -1, with_="distance"),
         front=fr.pile(),
         turn=fr.scalar("int64"),
@@ -159,10 +159,6 @@ def check_signed_lengths(g: fr.Graph) -> None:
         raise GraphError("shortest paths need weights above -inf")
     if g.weights.dtype.kind in "iu" and max(g.max_weight, -g.min_weight) * g.num_vertices >= 2**62:
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
-
-
-def _unreached(distances: np.dtype[Any]) -> float:
-    return int(np.iinfo(np.int64).max) if distances.kind == "i" else math.inf
 
 
 def _cycle(parent: NDArray[Any]) -> list[int]:

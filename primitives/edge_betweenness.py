@@ -17,8 +17,8 @@ import frontier as fr
 from frontier.graph.several import is_several, vertex_ids
 from frontier.primitives._bc_scaled import check_positive
 from frontier.primitives._oriented import on_every_rank
-from frontier.primitives.bc import scale, sums
-from frontier.registry import Argument, primitive
+from frontier.primitives.bc import ARGUMENTS, scale, sums
+from frontier.registry import primitive
 
 __all__ = ["EdgeBetweennessResult", "edge_betweenness"]
 
@@ -59,13 +59,7 @@ def _facts(g: fr.Graph, result: EdgeBetweennessResult) -> dict[str, Any]:
 
 @primitive(
     "edge_betweenness", "betweenness of every edge, exact or from some sources",
-    arguments=(
-        Argument("--sources", "number of sources drawn at random, or 'all' (default)",
-                 type=lambda text: None if text == "all" else int(text)),
-        Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
-        Argument("--weighted", "shortest paths by weight (default: by number of edges)", type=bool),
-    ),
-    verify="edge_betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
+    arguments=ARGUMENTS, verify="edge_betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
 )  # fmt: skip
 def edge_betweenness(
     g: fr.Graph,

@@ -8,9 +8,7 @@ programs of their own, in ``primitives/_limited_paths.py``.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,9 +18,9 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives import _limited_paths, _packed
 from frontier.primitives._arguments import check_lengths, check_number
-from frontier.primitives._limited_paths import SSSPTo, SSSPWithin
-from frontier.primitives._parents import Parents, PushedParents
-from frontier.primitives._paths import path_of_ids, path_to, several, sources_of
+from frontier.primitives._limited_paths import SSSPTo, SSSPWithin, with_delta
+from frontier.primitives._parents import Parents, PushedParents, parents_of
+from frontier.primitives._paths import path_of_ids, path_to, several, sources_of, unreached
 from frontier.program.problem import Field
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, primitive
@@ -44,23 +42,10 @@ class SSSP(fr.Enactor):
     loop = fr.Loop(fr.Advance(relax), order=fr.by("distance"), over="source")
 
 
-#: The same with distances and parents in the words of the field ``best``, which are taken apart at the end.
-_PACKED = fr.Loop(fr.Advance(_packed.relax), order=fr.by(_packed.distance), over="source")
-_UNPACK = fr.Reduce(_packed.unpack, "max", into="top", over="vertices")
+class SSSPAndParents(fr.Enactor):
+    """The same, and a tree of shortest paths."""
 
-
-@lru_cache(maxsize=32)  # compiled code is found by its step
-def _search(packed: bool, delta: float | None, parents: bool = False) -> type[fr.Enactor]:
-    """The program, with an initial width of the range of distances that are processed together; then parents."""
-    loop: Any = _PACKED if packed else SSSP.loop
-    if delta is not None:
-        order = fr.by(loop.order.key, delta=min(delta, sys.float_info.max))
-        loop = fr.Loop(*loop.steps, order=order, over="source")
-    if packed:
-        loop = loop, _UNPACK
-    elif parents:
-        loop = loop, Parents.loop
-    return type("SSSP", (SSSP,), {"loop": loop})
+    loop = (SSSP.loop, Parents.loop)
 
 
 @at_graph
@@ -73,12 +58,10 @@ def sssp_problem(g: fr.Graph, source: int, dtype: Any = None, **fields: Field) -
 
 
 def _fields(distances: np.dtype[Any], ids: np.dtype[Any], source: int) -> dict[str, Field]:
-    whole = distances.kind == "i"
-    unreached = np.iinfo(np.int64).max if whole else np.inf
     return {
-        "distance": fr.vertex(distances, unreached, combine="min"),
+        "distance": fr.vertex(distances, unreached(distances), combine="min"),
         "parent": fr.vertex(ids, -1, combine="claim"),
-        "unreached": fr.scalar("int64" if whole else "float64", unreached),
+        "unreached": fr.scalar("int64" if distances.kind == "i" else "float64", unreached(distances)),
         "source": fr.scalar(ids, source),
         "orphans": fr.scalar("int64", 0),
     }
@@ -146,12 +129,11 @@ class SSSPResult(fr.Result, columns=("distance", "parent"), ids=("parent",)):
 
 
 def _plan(g: fr.Graph) -> Plan:
-    return Plan(_fields(_dtype(g, None), g.id_dtype, 0), [SSSP, _parents(g, None)])
+    return Plan(_fields(_dtype(g, None), g.id_dtype, 0), [SSSP, parents_of(g, None)])
 
 
 def _facts(g: fr.Graph, result: SSSPResult) -> dict[str, Any]:
-    top = np.iinfo(np.int64).max if result.distance.dtype.kind == "i" else np.inf
-    reached = result.distance < top
+    reached = result.distance < unreached(result.distance.dtype)
     found = {
         "source": result.source,
         "reached": int(np.count_nonzero(reached)),
@@ -246,21 +228,22 @@ def sssp(
         found = _limited(g, source, target, cutoff, delta, dtype, schedule)
         return found if parents else replace(found, parent=None)
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
-        p = _with_words(g, start, dtype)
-        _search(True, delta)(p, schedule).run()
-        if _packed.stands_still(g, float(p.top)):
+        p = sssp_problem(g, start, dtype, **_packed.FIELDS)
+        p.best[start] = start  # at a distance of 0
+        with_delta(_packed.PackedSSSP, delta)(p, schedule).run()
+        missing = _packed.stands_still(g, float(p.top))
+        if missing:
             p.parent[:] = -1
             p.parent[start] = start
-            _find_parents(p, schedule)
-    elif parents and g.placement.divides and g.symmetric and not g.traits.short_lists:
-        # One run, as GPUs have all distances at its end: they would give back their own, and take all again.
-        p = sssp_problem(g, start, dtype)
-        _search(False, delta, True)(p, schedule).run()
     else:
+        # GPUs have all distances at the end of a run: they would give back their own, and take all again for parents.
+        joined = parents and g.placement.divides and g.symmetric and not g.traits.short_lists
         p = sssp_problem(g, start, dtype)
-        _search(False, delta)(p, schedule).run()
-        if parents:
-            _find_parents(p, schedule)
+        with_delta(SSSPAndParents if joined else SSSP, delta)(p, schedule).run()
+        missing = parents and not joined
+    if missing:
+        enactor, pushed = parents_of(g, schedule)
+        enactor(p, pushed).run()
     return SSSPResult(start, p.distance, p.parent if parents else None)
 
 
@@ -279,23 +262,3 @@ def _limited(
     fields = _fields(lengths, g.id_dtype, 0)
     distance, parent, limit = _limited_paths.search(g, starts, end, limit, fields, delta, schedule)
     return SSSPResult(given, distance, parent, end, limit)
-
-
-def _with_words(g: fr.Graph, start: int, dtype: Any) -> fr.Problem:
-    """The problem for distances and parents in one word."""
-    words = {"best": fr.vertex("int64", _packed.UNREACHED, combine="min"), "top": fr.scalar("float64")}
-    p = sssp_problem(g, start, dtype, **words)
-    p.best[start] = start  # at a distance of 0
-    return p
-
-
-def _find_parents(p: fr.Problem, schedule: fr.Schedule | None) -> None:
-    enactor, schedule = _parents(p.graph, schedule)
-    enactor(p, schedule).run()
-
-
-def _parents(g: fr.Graph, schedule: fr.Schedule | None) -> tuple[type[fr.Enactor], fr.Schedule | None]:
-    """Return the program for parents, which uses in-edges only if they need not be built first."""
-    if g.symmetric:
-        return Parents, schedule
-    return PushedParents, (schedule or fr.Schedule()).replace(direction="push")

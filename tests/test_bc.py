@@ -75,7 +75,7 @@ def test_the_program_of_a_large_graph(backend: Backend, monkeypatch: pytest.Monk
     ):
         there = backend(g)
         parallel = there.placement.massively_parallel
-        assert variants.variant(there, bc.Betweenness) is (expected if parallel else bc.Betweenness)
+        assert variants.variant(there) is (expected if parallel else bc.Betweenness)
 
 
 @pytest.mark.unsimulated("large graphs")
