@@ -7,7 +7,7 @@ which needs few colours, and random among equal degrees (Welsh, Powell, 1967; Ha
 Ordering heuristics for parallel graph coloring, SPAA 2014).
 
 Programs differ in how a vertex learns its neighbours' colours. It gathers them (:mod:`primitives._coloring_gathered`),
-or is told, which takes less time on a GPU (:mod:`primitives._coloring_told`). Where no vertex has many edges, one
+or is told, which takes less time on a GPU (:mod:`primitives._coloring_pushed`). Where no vertex has many edges, one
 number for each vertex takes still less (:mod:`primitives._coloring_small`).
 
 Other orders are given as a rank of each vertex, and the same program, without the step that computes ranks, finds what
@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives import _coloring_gathered as gathered
+from frontier.primitives import _coloring_pushed as told
 from frontier.primitives import _coloring_small as small
-from frontier.primitives import _coloring_told as told
 from frontier.primitives._arguments import check_seed
 from frontier.primitives._coloring_gathered import ColoringGathered, ColoringInOrder
+from frontier.primitives._coloring_pushed import Coloring, ColoringWithoutHubs
 from frontier.primitives._coloring_small import ColoringOfLowDegrees, ColoringPacked
-from frontier.primitives._coloring_told import Coloring, ColoringWithoutHubs
 from frontier.primitives._oriented import simple
 from frontier.primitives.onion_layers import onion_layers
 from frontier.registry import Argument, primitive

@@ -14,8 +14,8 @@ from strategies import SIMULATED, graphs, random_graphs
 
 import frontier as fr
 from frontier.primitives import _coloring_gathered as gathered
+from frontier.primitives import _coloring_pushed as told
 from frontier.primitives import _coloring_small as small
-from frontier.primitives import _coloring_told as told
 
 
 def use(monkeypatch: pytest.MonkeyPatch, program: str) -> None:

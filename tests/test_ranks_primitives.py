@@ -97,6 +97,8 @@ ALL = """
         "personalized_pagerank": lambda g: fr.personalized_pagerank(g, [0]),
         "random_walks": lambda g: fr.random_walks(g, length=5),
         "topological_order": lambda g: fr.topological_order(acyclic[g]),
+        "condensation": lambda g: fr.condensation(acyclic[g]),
+        "sample_neighbors": lambda g: fr.sample_neighbors(g, [0, 3], [2, 2], seed=1),
         "node2vec_walks": lambda g: fr.node2vec_walks(g, length=5, p=0.5, q=2),
     }
     chosen = {"parent", "iterations", "visited", "passes", "error", "flow"}
