@@ -45,6 +45,10 @@ def level(p, v):
     return p.level[v]
 
 
+def note(p, v):
+    p.level[v] = 1
+
+
 SEARCH = fr.Loop(fr.Advance(visit, where=unvisited), count="depth")
 
 
@@ -108,6 +112,14 @@ def test_a_count_is_that_of_all():
 def test_what_is_refused():
     with pytest.raises(OneKernelError, match="what each GPU has counted"):
         program(SEARCH, switch="hubs")
+
+    class Unmarked(fr.Compute):
+        """A step that says it marks its work itself, and does not."""
+
+        chooses_direction = True
+
+    with pytest.raises(OneKernelError, match="not marked"):
+        program(Unmarked(note))
 
     class Forgetful(fr.Reduce):
         """A reduction that does not say how parts are combined."""

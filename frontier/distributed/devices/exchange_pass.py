@@ -147,6 +147,8 @@ class ExchangePass:
             elif isinstance(node, Loop):
                 self._control(node.body)
                 self._meet_seldom(node)
+            elif isinstance(node, Phase) and node.functors:
+                raise OneKernelError(f"{node.title!r}, which is not marked as the work of a step")
             elif isinstance(node, Phase) and any(isinstance(each, Branch) for each in node.after):
                 raise OneKernelError("a decision by what each GPU has counted")
 
