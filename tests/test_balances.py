@@ -190,7 +190,7 @@ def test_what_is_refused(compiled):
 
 def from_two(step, builder, source):
     """Pull when the frontier has two vertices or more."""
-    return builder.size(source) > 1
+    return source.count > 1
 
 
 def test_a_switch_from_outside(compiled):

@@ -86,6 +86,17 @@ def test_search(several, number, schedule):
     fr.verify.bfs(g, made)
 
 
+def test_a_rule_goes_by_whole_frontiers(several):
+    """Several GPUs pull in the same passes as one, although each has a part of the frontier."""
+    g, ways = graphs()[0], []
+    for there in ("cuda", several):
+        with fr.trace() as t:
+            fr.bfs(g.to(there), 5, schedule=fr.Schedule(switch="gunrock"))
+        ways.append([row.direction for row in t.rows if row.step.startswith("Advance")])
+    assert ways[0] == ways[1]
+    assert {*ways[0]} == {"push", "pull"}
+
+
 def test_components(several):
     for g in graphs():
         there, expected = g.to(several), fr.connected_components(g).label

@@ -14,7 +14,7 @@ from conftest import COUNT, GPUS
 
 import frontier as fr
 from frontier.compile.codes import BLOCK
-from frontier.distributed.devices import packing_phases, phases, program
+from frontier.distributed.devices import exchange_pass, packing_phases, phases
 from frontier.distributed.devices.spreading import starts_of
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
@@ -164,7 +164,7 @@ def late(at: Any, copy: Any) -> Any:
 @pytest.mark.skipif(not detection.simulated(), reason="lets a thread of a kernel sleep, as the simulator can")
 def test_a_slow_part_reads_what_was_packed_for_it(several: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others go on, and pack the same field again, while it still reads what they packed the time before."""
-    monkeypatch.setattr(program, "sharing", late)
+    monkeypatch.setattr(exchange_pass, "sharing", late)
     n, draws = 300, np.random.default_rng(1)
     g = fr.from_edges(*draws.integers(0, n, (2, 600)), num_vertices=n)
     steps = [fr.Compute(grow(factor, third), over="vertices") for factor, third in ((3, 0), (5, 1), (7, 2))]

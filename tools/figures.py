@@ -292,15 +292,15 @@ def several_machines(root: Path) -> str:
 
 
 def builder_chain(root: Path) -> str:
-    """Levels, and methods, of the class to which operators write where several GPUs run a program."""
+    """Levels, and methods, of the class to which operators write, on one GPU as on several."""
     classes = {
         node.name: node
-        for path in files(root, "frontier/lowering", "frontier/backends/cuda", "frontier/distributed/devices")
+        for path in files(root, "frontier/lowering", "frontier/backends/cuda")
         for node in _nodes(path)
         if isinstance(node, ast.ClassDef)
     }
     levels, methods = 0, set[str]()
-    name = "PeersProgram"
+    name = "CudaProgram"
     while name in classes:
         levels += 1
         methods |= {each.name for each in classes[name].body if isinstance(each, ast.FunctionDef)}

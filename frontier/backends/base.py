@@ -24,7 +24,7 @@ from frontier.program.field_store import FieldStore
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.shares import Shares
-    from frontier.lowering.loops import Program
+    from frontier.lowering.builder import Builder
     from frontier.memory.base import Memory
     from frontier.program.execution import Execution
     from frontier.program.frontiers import Frontier
@@ -102,7 +102,7 @@ class Backend(ABC):
             Has not run anything yet. Running it changes nothing but the problem.
         """
 
-    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Builder:
         """Lower a step, without running or compiling it: what :meth:`frontier.Enactor.explain` shows.
 
         Parameters

@@ -2,7 +2,7 @@
 
 #: Ends of a run: the reasons why a loop function returns.
 DONE, PAUSED, UNCONVERGED, NEED_IN_EDGES, CLAIMED_TWICE, BAD_VERTEX, RECORD_FULL, SINGLE, WRONG_KIND = range(9)
-#: The run has reached deferred code, see ``ControlFlow.defer``.
+#: The run has reached deferred code, see ``Builder.defer``.
 NEED_CODE = 9
 #: A functor has raised; a bit of its own, for in one phase other things may go wrong too.
 FUNCTOR_FAILED = 16

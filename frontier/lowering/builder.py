@@ -1,40 +1,46 @@
-"""The class Builder, through which operators add their nodes to a program: frontiers, scalars and piles."""
+"""The class Builder: one program in the making, to which operators add their nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
 from frontier.functors.functor import has_loop
-from frontier.lowering.control_flow import ControlFlow
-from frontier.lowering.frontier_state import ALL, BITS, IN, OUT, QUEUE, FrontierState, form
-from frontier.lowering.inputs import Buffer, WorkerArray
+from frontier.lowering.frontier_forms import Frontiers
+from frontier.lowering.frontier_state import FrontierState
+from frontier.lowering.inputs import WorkerArray
 from frontier.lowering.ir import (
     Assign,
+    Branch,
     Call,
-    Choice,
-    Counter,
+    Const,
     Decide,
+    Deferred,
+    Exit,
     Expr,
-    Item,
+    Leave,
+    Local,
+    Loop,
     Node,
+    Phase,
     Swap,
-    Together,
     Value,
     Var,
-    both,
+    Way,
     cast,
-    differ,
     equal,
     expression,
 )
-from frontier.lowering.phases import VALUE, Functor
-from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
+from frontier.lowering.phases import VALUE, Functor, Phases
+from frontier.lowering.variables import WORKER, WORKERS, pointer
 from frontier.program.layout import Layout
 from frontier.program.order import display_name
 from frontier.program.schedule import ResolvedSchedule
+from frontier.program.step import Step
 
 __all__ = ["Builder", "Functor"]
 
@@ -42,17 +48,30 @@ __all__ = ["Builder", "Functor"]
 LOOPING = 16
 
 
-class Builder(ControlFlow):
-    """A program in the making: frontiers, scalars and piles in addition to control flow.
+class Builder(Phases):
+    """One program in the making: its nodes, frontiers, scalars and piles.
 
     Attributes
     ----------
+    nodes : list of Node
+        The program so far.
+    within : list of Node
+        Where nodes are added.
+    current_work : Local or None
+        The work of a step that is being added.
+    deferred, left_out : list of Deferred
+        What is compiled only when a run first comes to it, and what of that is not part of this program.
+    loops : list of list of Node
+        Of the program and of every loop around the step at hand: nodes that run where it begins.
+    frontiers : Frontiers
+    given, result : FrontierState
+        The frontier that the program starts with, and the one that it gives.
     steps : list of str
         Names of the steps, for the trace.
     records : dict of str to str
         Name of a record -> kind of its elements.
-    frontiers : list of FrontierState
-        In the order in which scopes are met.
+    into : dict
+        Functor -> the field or scalar that gets its values.
     """
 
     #: Whose program it is; the operators make their phases for it.
@@ -64,14 +83,29 @@ class Builder(ControlFlow):
     #: Whether all lists are known to be short, so that a pull is not worth while.
     low_degree = False
 
-    def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
+    given: FrontierState
+    result: FrontierState
+    made: FrontierState  # of the scope lowered last
+    whole: Step
+    into: dict[Functor, str]
+
+    def __init__(
+        self, layout: Layout, schedule: ResolvedSchedule, frontiers: Callable[[Self], Frontiers] = Frontiers
+    ) -> None:
         super().__init__(layout, schedule)
+        self.nodes: list[Node] = []
+        self.within = self.nodes
+        self.current_work: Local | None = None
+        self.loops: list[list[Node]] = []
+        self.deferred: list[Deferred] = []
+        self.left_out: list[Deferred] = []
         self.steps: list[str] = []
+        #: How many steps it has, which is known at its end.
+        self.number_of_steps = Const(0)
         self.records: dict[str, str] = {}
         self.next_scan = ""
         self.swaps = False  # whether fields are exchanged
-        self.frontiers: list[FrontierState] = []
-        self._places: dict[tuple[bool, int], int] = {}
+        self.frontiers = frontiers(self)
 
     @property
     def described(self) -> str:
@@ -83,83 +117,149 @@ class Builder(ControlFlow):
         """Return the name of the program for the report that it is being compiled."""
         return " ".join(self.steps) + " with pull" * bool(self.deferred)
 
-    # ---- several machines ----------------------------------------------------------------------------------------
+    def explained(self) -> str:
+        """The program as pseudo-code."""
+        from frontier.lowering.explain import explained
 
-    # A program that runs on several GPUs at once has on each of them a part of every frontier. What it decides by, it
-    # must ask for by these methods; here one machine has everything.
+        return explained(self)
 
-    #: Whether there are several.
-    shares = False
+    # ---- nodes ---------------------------------------------------------------------------------------------
 
-    def begin_step(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
-        """Say which step is lowered next, and in which direction it is to go."""
+    def add(self, *nodes: Node) -> None:
+        """Add nodes."""
+        self.within.extend(nodes)
 
-    def exchange(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
-        """Let all machines know what a step has changed, and how large the frontier is that it has left."""
+    def set(self, target: Var | Any, value: Value) -> None:
+        """Assign a value to a variable."""
+        self.add(Assign(target, expression(value)))
 
-    def push(
-        self,
-        step: Any,
-        source: FrontierState,
-        target: FrontierState,
-        emit: Callable[[], None],
-        claims: Callable[[], None] | None = None,
-    ) -> None:
-        """Add a push along the edges of a frontier, which ``emit`` adds, and what machines exchange for it.
+    @contextmanager
+    def inside(self, nodes: list[Node]) -> Iterator[None]:
+        """Within this context, nodes are added to the given list."""
+        outer, self.within = self.within, nodes
+        try:
+            yield
+        finally:
+            self.within = outer
 
-        ``claims`` adds one that changes fields in the memory of the machine that owns an element, for passes with few
-        edges; None: there is none.
+    @contextmanager
+    def when(self, condition: Expr) -> Iterator[Branch]:
+        """Within this context, nodes are executed only if the condition holds; see also ``otherwise``."""
+        branch = Branch(condition)
+        self.add(branch)
+        with self.inside(branch.yes):
+            yield branch
+
+    @contextmanager
+    def otherwise(self, branch: Branch) -> Iterator[None]:
+        """Within this context, nodes are executed if the condition of :meth:`when` did not hold."""
+        with self.inside(branch.no):
+            yield
+
+    @contextmanager
+    def locally(
+        self, step: Step | None = None, target: FrontierState | None = None, way: Way = "push"
+    ) -> Iterator[None]:
+        """Within this context, nodes are what a machine does with its own part of a frontier.
+
+        All phases of a step are added so, and bookkeeping without a step. What is added outside is decided by what all
+        machines have together: see :class:`frontier.lowering.ir.Local`.
         """
-        emit()
+        made = Local("", step=step, target=target, way=way, kinds=target.kinds if target else frozenset())
+        self.add(made)
+        outer, self.current_work = self.current_work, made
+        with self.inside(made.body):
+            yield
+        self.current_work = outer
 
-    def pull(self, step: Any, source: FrontierState, target: FrontierState, emit: Callable[[], None]) -> None:
-        """Add a pull, which ``emit`` adds, and what machines exchange for it."""
-        emit()
+    def for_kinds(self, current: FrontierState, emit: Callable[[str], None]) -> None:
+        """Emit nodes for each kind of elements that the frontier may hold here."""
+        *others, last = sorted(current.kinds, reverse=True)
+        outer = self.within
+        for kind in others:
+            with self.when(equal(current.kind, int(kind == "edge"))) as branch:
+                emit(kind)
+            self.within = branch.no
+        emit(last)
+        self.within = outer
 
-    def end_pass(self, number: Expr) -> None:
-        """Add what comes at the end of a loop's pass, of which this is the number."""
+    # ---- loops ---------------------------------------------------------------------------------------------
 
-    def end(self) -> None:
-        """Add what comes at the end of the program."""
+    @contextmanager
+    def loop(self, title: str = "", passes: Var | None = None) -> Iterator[None]:
+        """Within this context, nodes are repeated until :meth:`leave_loop`; ``passes`` counts how often."""
+        made = Loop(title=title, passes=passes)
+        self.add(made)
+        with self.inside(made.body):
+            yield
 
-    def size(self, current: FrontierState) -> Expr:
-        """The number of elements of a frontier on all machines."""
-        return current.count
+    def leave_loop(self, *, when: Expr | None = None, unless: Expr | None = None) -> None:
+        """Leave the innermost loop."""
+        self.add(Exit(when, unless))
 
-    def edges_of(self, current: FrontierState) -> Expr:
-        """The sum of the degrees of a frontier on all machines."""
-        return current.edges
+    def at_loop_start(self, *nodes: Node) -> None:
+        """Nodes that run where the innermost loop begins."""
+        self.loops[-1].extend(nodes)
 
-    def held_in(self, pile: str) -> Expr:
-        """The number of elements of a pile on all machines."""
-        return self.state[f"held:{pile}"]
+    # ---- phases --------------------------------------------------------------------------------------------
 
-    def everything_in(self, current: FrontierState, kind: str) -> None:
-        """Make a frontier everything."""
-        self.set(current.form, form(ALL))
-        self.set(current.kind, int(kind == "edge"))
-        self.set(current.count, self.capacity(kind))
-        self.set(current.edges, self.capacity("edge"))
+    def phase(
+        self,
+        call: Call,
+        after: Sequence[Node] = (),
+        title: str = "",
+        functors: Sequence[Functor | None] = (),
+        writes: Sequence[str] = (),
+        *,
+        work: Expr | None = None,
+    ) -> Phase:
+        """Work that is divided among the workers, then a barrier, then decisions from its counters.
 
-    def replayed(self, current: FrontierState) -> None:
-        """Let all machines know the size of a frontier that has been taken from a record."""
-
-    def shared_bitmap(self, current: FrontierState, word: str) -> None:
-        """Make a frontier a bitmap that has the elements of all machines."""
-        raise NotImplementedError
-
-    def shared_scalar(self, name: str, operation: str, real: bool) -> None:
-        """Combine what a scalar has on each machine."""
-
-    # ---- frontiers ---------------------------------------------------------------------------------------------
-
-    def new_frontier(self) -> FrontierState:
-        """A frontier for a scope."""
-        made = FrontierState.made(len(self.frontiers), self, self._places)
-        self.frontiers.append(made)
+        Parameters
+        ----------
+        call : Call
+            What all workers call, as :meth:`kernel` or :meth:`divided` return it.
+        after : sequence of Node
+            What follows the barrier, such as :meth:`.Frontiers.produced`; the same in all workers.
+        title, functors, writes
+            For ``explain``: what the phase does, the functors that it calls, and fields that it writes besides them.
+        work : Expr, optional
+            See :class:`frontier.lowering.ir.Phase`.
+        """
+        called = tuple(fn for fn in functors if fn is not None)
+        made = Phase(call, list(after), title or call.function, called, tuple(writes), work=work)
+        self.add(made)
         return made
 
-    # About how much work a phase has: see Phase.work.
+    def divided(self, function: str, *arguments: Value) -> Call:
+        """Call of a function of the runtime that is a phase by itself: its first arguments are the same in all."""
+        return Call(function, WORKER, WORKERS, *arguments)
+
+    # ---- deferred code, and returns to the host ------------------------------------------------------------
+
+    @contextmanager
+    def defer(self) -> Iterator[None]:
+        """Within this context, nodes are compiled only when a run first reaches them."""
+        made = Deferred()
+        self.add(made)
+        with self.inside(made.body):
+            yield
+        self.deferred.append(made)
+
+    def without_deferred(self) -> Self:
+        """The same program, but that the run leaves with ``NEED_CODE`` where something deferred begins.
+
+        Variables and labels are the same, so the run can go on in the whole program where it left.
+        """
+        made = copy(self)
+        made.deferred, made.left_out = [], self.deferred
+        return made
+
+    def leave(self, code: str, detail: Value | None = None) -> None:
+        """Return to the host; the next call begins with the present block again."""
+        self.add(Leave(code, detail))
+
+    # ---- what phases are given -----------------------------------------------------------------------------
 
     def work_on(self, count: Value, fn: Functor | None = None, edges: bool = False) -> Expr:
         """The work on so many elements, for which a functor is called, each with its edges if there are ``edges``.
@@ -171,104 +271,6 @@ class Builder(ControlFlow):
         each = mean * (LOOPING if looping else 1) if edges else mean + LOOPING if looping else expression(1)
         return expression(count) * each
 
-    def queue(self, current: FrontierState, kind: str) -> Expr:
-        """A frontier's ids, as an array."""
-        return pointer(self.layout.element(kind), current.queue)
-
-    def target(self, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
-        """Addresses of the queue (and of its scan) that the next frontier is written to."""
-        if current.record:
-            return self._recorded(current, kind)
-        ids = "ids" if kind == "vertex" else "slots"
-        role, scan = (f"few_{kind}", "few_scan") if current.few else (f"{kind}_queue", "scan")
-        queue = self._side(current, ids, role, 1)
-        return queue, queue if kind == "edge" else self._side(current, "scan", scan, 1)
-
-    def _side(self, current: FrontierState, name: str, role: str, ahead: int) -> Expr:
-        """Address of one of a frontier's two arrays: that of the next frontier, or of its own."""
-        sides = [self.input(current.buffer(name, side), Buffer(role), f"the {name} of a frontier") for side in "ab"]
-        return Choice(current.side, *(sides if ahead else reversed(sides)))
-
-    def next_bits(self, current: FrontierState) -> Expr:
-        """Address of the bitmap that the frontier does not use."""
-        a = self.input(current.buffer("mask", "a"), Buffer("bits"))
-        other = self.input(current.buffer("mask", "b"), Buffer("bits"))
-        return Choice(differ(current.bits, a), a, other)
-
-    def _recorded(self, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
-        """Where a loop that keeps its frontiers has them written: after those kept before, so that none is copied."""
-        return self.recorded(current.record, self.filled(current.record)), self._side(current, "scan", "scan", 1)
-
-    def recorded(self, name: str, at: Expr) -> Expr:
-        """Address of an element of a record."""
-        size = 8 if self.layout.element(self.records[name]).endswith("64") else 4
-        return self.input(f"record:{name}", Buffer(f"{self.records[name]}_queue"), f"record {name}") + at * size
-
-    def filled(self, name: str) -> Var:
-        """Number of elements in a record."""
-        return self.keep(f"filled:{name}", f"{name}.size")
-
-    def room_left(self, current: FrontierState, kind: str) -> Expr:
-        """The number of elements that the next frontier may have."""
-        capacity = self.capacity(kind)
-        return capacity - self.filled(current.record) if current.record else capacity
-
-    def scan_of(self, current: FrontierState) -> Expr:
-        """Address of the prefix sum of a frontier's degrees: at i, the number of edges before those of element i."""
-        return self._side(current, "scan", "few_scan" if current.few else "scan", 0)
-
-    def other_than(self, current: FrontierState, *forms: int) -> Expr:
-        """Whether a frontier has none of some forms."""
-        return both(*(differ(current.form, form(each)) for each in forms))
-
-    def everything(self, current: FrontierState) -> Expr:
-        """Whether a frontier is everything."""
-        return equal(current.form, form(ALL))
-
-    def in_a_row(self, current: FrontierState, kind: str) -> Expr:
-        """Whether the elements of a frontier are a range, so that nobody has to read them: 1 more than the first, or 0.
-
-        True is 1 here: everything begins with 0.
-        """
-        return self.everything(current)
-
-    def unscanned(self, current: FrontierState) -> Expr:
-        """Whether a frontier is a list without its degrees."""
-        return equal(current.form, form(QUEUE))
-
-    def produced(self, current: FrontierState, kind: str, next_scan: str) -> list[Node]:
-        """Nodes after a phase that appended the next frontier to :meth:`target`: they make it the current one.
-
-        The phase has counted its elements, and their edges if it wrote a scan: ``next_scan`` says which.
-        """
-        queue, _ = self.target(current, kind)
-        made = {"": QUEUE, "out": OUT, "in": IN}[next_scan if kind == "vertex" else ""]
-        return [
-            *self._turned(current, queue, kind),
-            Assign(current.count, Counter("COUNT")),
-            Assign(current.edges, Counter("EDGES")),
-            Assign(current.form, form(made)),
-        ]
-
-    def _turned(self, current: FrontierState, queue: Expr, kind: str) -> list[Node]:
-        """Nodes that make what was written to the next queue the frontier's own."""
-        return [
-            Assign(current.queue, queue),
-            Assign(current.side, 1 - current.side),
-            Assign(current.kind, expression(int(kind == "edge"))),
-        ]
-
-    def for_kinds(self, current: FrontierState, emit: Callable[[str], None]) -> None:
-        """Emit nodes for each kind of elements that the frontier may hold here."""
-        *others, last = sorted(current.kinds, reverse=True)
-        outer = self._within
-        for kind in others:
-            with self.when(equal(current.kind, int(kind == "edge"))) as branch:
-                emit(kind)
-            self._within = branch.no
-        emit(last)
-        self._within = outer
-
     def local_array(self, key: str) -> Expr:
         """A worker's own array of collected elements."""
         return pointer("int64", self.input(key, WorkerArray("locals")) + WORKER * (8 * Var("LOCAL")))
@@ -278,96 +280,6 @@ class Builder(ControlFlow):
         dtype = self.layout.offsets
         size = np.dtype(dtype).itemsize * self.capacity("vertex")
         return pointer(dtype, self.input("places", WorkerArray("places")) + WORKER * size)
-
-    def sparse(self, current: FrontierState) -> None:
-        """Make a frontier a queue of ids, if a pull may have left a bitmap; one that is everything stays so."""
-        if current.dense:
-            with self.when(equal(current.form, form(BITS))):
-                self._queue_of_bits(current, "out")
-
-    def _queue_of_bits(self, current: FrontierState, next_scan: str) -> None:
-        queue, scan = self.target(current, "vertex")
-        call = Call(
-            "queue_of_bits", WORDS, SLOT, WORKER, WORKERS, pointer("uint64", current.bits), self.capacity("vertex"),
-            self.lists(next_scan)[0], pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
-            self.local_array("local_ids"), self.local_array("local_prefix"),
-        )  # fmt: skip
-        self.phase(
-            call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap",
-            work=(self.capacity("vertex") >> 3) + current.count,
-        )  # fmt: skip
-
-    def scanned(self, current: FrontierState, next_scan: str) -> None:
-        """Make a frontier a queue with the prefix sum of its degrees in a direction; everything stays as it is.
-
-        Afterwards ``current.edges`` is their sum. Phases for this run only where the frontier has another form: often
-        the step before wrote the prefix sum beside the ids.
-        """
-        wanted = OUT if next_scan == "out" else IN
-        if current.dense:
-            with self.when(equal(current.form, form(BITS))):
-                self._queue_of_bits(current, next_scan)
-        with self.when(self.other_than(current, wanted, ALL)):
-            offsets, _ = self.lists(next_scan)
-            queue = pointer(self.layout.ids, current.queue)
-            before = self.variable("before")
-            self.phase(
-                Call("scan_sums", WORDS, SLOT, WORKER, WORKERS, queue, current.count, offsets),
-                [
-                    Assign(before, SLOT),
-                    Together(current.edges, Call("partial_total", WORDS, SLOT, WORKERS)),
-                ],
-                f"add up the {next_scan}-degrees",
-                work=current.count,
-            )
-            scan = pointer(self.layout.offsets, self.scan_of(current))
-            self.phase(
-                Call("scan_write", WORDS, before, WORKER, WORKERS, queue, scan, current.count, offsets),
-                [Assign(current.form, form(wanted))],
-                f"write the prefix sum of the {next_scan}-degrees",
-                work=current.count,
-            )
-
-    def copy(
-        self,
-        current: FrontierState,
-        kind: str,
-        queue: Expr,
-        count: Expr,
-        after: Sequence[Node] = (),
-        what: str = "the ids",
-    ) -> None:
-        """Make a frontier a copy of a queue of ids."""
-        target, _ = self.target(current, kind)
-        element = self.layout.element(kind)
-        self.phase(
-            self.divided("copy_queue", pointer(element, queue), False, pointer(element, target), 0, count),
-            [*self._plain(current, target, kind, count), *after],
-            f"copy {what}",
-            work=count,
-        )
-
-    def borrow(self, current: FrontierState, kind: str, pile: str) -> None:
-        """Make a frontier what a pile holds, where that lies: for a step that leaves the pile as it is."""
-        self.set(current.queue, self.state[f"pile:{pile}"])
-        self.set(current.count, self.state[f"held:{pile}"])
-        self.set(current.edges, 0)
-        self.set(current.form, form(QUEUE))
-        self.set(current.kind, int(kind == "edge"))
-
-    def _plain(self, current: FrontierState, queue: Expr, kind: str, count: Value) -> list[Node]:
-        return [
-            *self._turned(current, queue, kind),
-            Assign(current.count, expression(count)),
-            Assign(current.edges, expression(0)),
-            Assign(current.form, form(QUEUE)),
-        ]
-
-    def single(self, current: FrontierState, vertex: Expr) -> None:
-        """One vertex. Every worker writes the same id to the same place, so no barrier is needed."""
-        queue, _ = self.target(current, "vertex")
-        self.add(*self._plain(current, queue, "vertex", 1))
-        self.set(Item(pointer(self.layout.ids, current.queue), 0), vertex)
 
     # ---- what steps without phases do ------------------------------------------------------------------------------
 
@@ -419,11 +331,3 @@ class Builder(ControlFlow):
         for stem, meaning in (("pile", "{}"), ("held", "len({})"), ("epoch", ""), ("stamps", "")):
             self.keep(f"{stem}:{name}", meaning.format(display_name(name)))
         return self.layout.dtype(name)
-
-    def take(self, name: str, current: FrontierState) -> None:
-        """The pile's content becomes the frontier; the pile is empty after."""
-        kind = self.pile(name)
-        current.kinds = frozenset({kind})
-        held, epoch = self.state[f"held:{name}"], self.state[f"epoch:{name}"]
-        empty = (Assign(held, expression(0)), Assign(epoch, epoch + 1))
-        self.copy(current, kind, self.state[f"pile:{name}"], held, empty, f"what {display_name(name)} holds")

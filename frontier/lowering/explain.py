@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from textwrap import wrap
 
+from frontier.lowering.builder import Builder
 from frontier.lowering.folding import folded
 from frontier.lowering.frontier_state import ALL, QUEUE, FrontierState
 from frontier.lowering.ir import (
@@ -36,7 +37,6 @@ from frontier.lowering.ir import (
     no,
     walk,
 )
-from frontier.lowering.loops import Program
 from frontier.lowering.touched import called, read_by, touched
 from frontier.lowering.variables import BEFORE, BROUGHT, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, SLOT, T
 from frontier.lowering.words import Words
@@ -70,16 +70,16 @@ WIDTH = 110
 _HIDDEN = {BEFORE, BROUGHT, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, T}
 
 
-def explained(program: Program) -> str:
+def explained(program: Builder) -> str:
     """The program as text.
 
     Parameters
     ----------
-    program : Program
+    program : Builder
         As :func:`frontier.lowering.loops.lower` gives it.
     """
     begins: dict[Var, frozenset[int]] = {}
-    for current in program.frontiers:
+    for current in program.frontiers.all:
         begins |= {current.form: frozenset({QUEUE, ALL}), current.kind: frozenset({0, 1})}
     if program.given.kinds:
         begins[program.given.kind] = frozenset(int(kind == "edge") for kind in program.given.kinds)
@@ -90,7 +90,7 @@ def explained(program: Program) -> str:
     return "\n".join([*_head(program), "", *_Explainer(program, nodes, words).lines(nodes)])
 
 
-def _head(program: Program) -> Iterator[str]:
+def _head(program: Builder) -> Iterator[str]:
     """For whom the program is, and for what problems."""
     layout = program.layout
     yield from wrap(f"# {program.described}", WIDTH, subsequent_indent="# ")
@@ -111,7 +111,7 @@ def _head(program: Program) -> Iterator[str]:
 class _Explainer:
     """Pseudo-code of one program, with the names that ``words`` gives."""
 
-    def __init__(self, program: Program, nodes: list[Node], words: Words) -> None:
+    def __init__(self, program: Builder, nodes: list[Node], words: Words) -> None:
         self.program, self.words = program, words
         self.value = words.value
         self._kept = {*program.state.values(), *program.scalars.values()}

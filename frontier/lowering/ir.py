@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 __all__ = [
     "Assign", "Branch", "Call", "Choice", "Const", "Counter", "Decide", "Deferred", "Exit", "Expr", "Item", "Leave",
-    "Loop", "Node", "Op", "Phase", "Region", "Resume", "Swap", "Together", "Value", "Var", "both", "cast", "differ",
-    "either", "equal", "expression", "inside", "no", "walk",
+    "Local", "Loop", "Node", "Op", "Phase", "Region", "Resume", "Swap", "Together", "Value", "Var", "Way", "both",
+    "cast", "differ", "either", "equal", "expression", "inside", "no", "rewritten", "walk",
 ]  # fmt: skip
 
 
@@ -218,6 +218,22 @@ def walk(value: Expr) -> Iterator[Expr]:
         yield from walk(each)
 
 
+def rewritten(made: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """An expression with others in place of some of its parts: ``change`` gives what replaces a part, or None."""
+    instead = change(made)
+    if instead is not None:
+        return instead
+    parts = [rewritten(each, change) for each in made.inner()]
+    if all(new is old for new, old in zip(parts, made.inner(), strict=True)):
+        return made
+    if isinstance(made, Op):
+        return Op(made.symbol, *parts)
+    if isinstance(made, Call):
+        return Call(made.function, *parts)
+    assert isinstance(made, (Choice, Item))
+    return Choice(*parts) if isinstance(made, Choice) else Item(*parts)
+
+
 # ---- nodes -------------------------------------------------------------------------------------------------
 
 
@@ -315,10 +331,14 @@ class Branch(Node):
 
 @dataclass(eq=False)
 class Loop(Node):
-    """Do the same again until an :class:`Exit`; a run that has returned to the host enters it at its head."""
+    """Do the same again until an :class:`Exit`; a run that has returned to the host enters it at its head.
+
+    ``passes`` is how many passes have begun, if that is counted.
+    """
 
     body: list[Node] = field(default_factory=list)
     title: str = ""
+    passes: Var | None = None
 
 
 @dataclass(eq=False)
@@ -358,6 +378,37 @@ class Region(Node):
 
     title: str
     body: list[Node] = field(default_factory=list)
+
+
+#: How a step goes along edges: ``"claim"`` is a push that claims at the owners of far ends, on several GPUs.
+Way = Literal["push", "pull", "claim"]
+
+
+@dataclass(eq=False)
+class Local(Region):
+    """What each machine does with its own part of a frontier: the work of a step, or bookkeeping.
+
+    Within it the size of a frontier, ``count`` and ``edges``, is that of the part; so it is in all phases. Everywhere
+    else it is that of the whole frontier, so that all machines decide alike. On one machine these are the same. A
+    scalar that a step assigns is also the same on all: it gets the size of the whole, and what phases have found is
+    combined (``Step.partial``). What a step has changed is exchanged at the end: see
+    :mod:`frontier.distributed.devices.exchange_pass`.
+
+    Attributes
+    ----------
+    step : Step or None
+        None for bookkeeping, of which other machines need not know.
+    target : FrontierState or None
+        The frontier that it leaves.
+    way : {"push", "pull", "claim"}
+    kinds : frozenset of str
+        Kinds of elements of the target when it begins.
+    """
+
+    step: Any = None
+    target: Any = None
+    way: Way = "push"
+    kinds: frozenset[str] = frozenset()
 
 
 def inside(nodes: list[Node]) -> Iterator[Node]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from frontier.errors import FrontierError
-from frontier.lowering.builder import Builder, Functor
+from frontier.lowering.builder import Builder
 from frontier.lowering.frontier_state import QUEUE, FrontierState, form
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import (
@@ -42,40 +42,10 @@ from frontier.lowering.variables import (
 from frontier.program.effects import effects
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop, Sequence, wanted
-from frontier.program.order import display_name
 from frontier.program.schedule import ResolvedSchedule, Schedule
 from frontier.program.step import Operator, Step, walk
 
-__all__ = ["Program", "lower"]
-
-
-class Program(Builder):
-    """A builder that knows which frontier holds the result.
-
-    Attributes
-    ----------
-    given, result : FrontierState
-        The frontier that the program starts with, and the one that it gives.
-    into : dict
-        Functor -> the field or scalar that gets its values.
-    """
-
-    given: FrontierState
-    result: FrontierState
-    made: FrontierState  # of the scope lowered last
-    whole: Step
-    into: dict[Functor, str]
-
-    def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
-        super().__init__(layout, schedule)
-        #: How many steps it has, which is known at its end.
-        self.number_of_steps = Const(0)
-
-    def explained(self) -> str:
-        """The program as pseudo-code."""
-        from frontier.lowering.explain import explained
-
-        return explained(self)
+__all__ = ["lower"]
 
 
 def lower(
@@ -83,8 +53,8 @@ def lower(
     layout: Layout,
     schedule: Schedule,
     given: str | None,
-    make: Callable[[Layout, ResolvedSchedule], Program] = Program,
-) -> Program:
+    make: Callable[[Layout, ResolvedSchedule], Builder] = Builder,
+) -> Builder:
     """The program of one step or loop; ``given`` is the kind of frontier that it starts with, if any.
 
     ``make`` gives an empty program of the backend's.
@@ -97,7 +67,7 @@ def lower(
     program.whole = step
     program.into = dict(pair for part in walk(step) for pair in part.into_fields())
     _begin_loop(program)
-    program.given = program.new_frontier()
+    program.given = program.frontiers.new()
     program.given.kinds = frozenset({given} if given else ())
     program.given.dense = _dense((step,), chosen)
     program.result = program.given
@@ -105,7 +75,6 @@ def lower(
     _lower_step(program, step, program.given, chosen)
     if given is None and step.own and not step.counted:
         program.result = program.made
-    program.end()
     program.leave("DONE")
     program.number_of_steps.value = len(program.steps)
     return program
@@ -118,7 +87,7 @@ def _begin_loop(b: Builder) -> None:
     b.loops.append(begin.body)
 
 
-def _lower_step(b: Program, step: Step, current: FrontierState, outer: ResolvedSchedule) -> None:
+def _lower_step(b: Builder, step: Step, current: FrontierState, outer: ResolvedSchedule) -> None:
     """Lower one step with the schedule that holds for it."""
     schedule = step.schedule.over(outer) if step.schedule is not None else outer
     b.schedule = schedule
@@ -146,14 +115,14 @@ def _lower_step(b: Program, step: Step, current: FrontierState, outer: ResolvedS
 
 
 def _lower_steps(
-    b: Program, steps: tuple[Step, ...], current: FrontierState, schedule: ResolvedSchedule, after: str
+    b: Builder, steps: tuple[Step, ...], current: FrontierState, schedule: ResolvedSchedule, after: str
 ) -> None:
     for i, step in enumerate(steps):
         b.next_scan = wanted(steps[i + 1 :], after)
         _lower_step(b, step, current, schedule)
 
 
-def _traced(b: Program, step: Step, current: FrontierState) -> None:
+def _traced(b: Builder, step: Step, current: FrontierState) -> None:
     """A step between two looks at the clock."""
     number = len(b.steps)
     b.steps.append(repr(step))
@@ -161,21 +130,26 @@ def _traced(b: Program, step: Step, current: FrontierState) -> None:
     def size() -> Expr:
         return expression(b.count_over(step.over)) if step.counted else current.count
 
-    with b.region(repr(step)):
-        b.set(BEFORE, size())
-        b.set(DIRECTION, 0)
-        b.set(SEEN, 0)
-        b.set(BROUGHT, 0)
+    region = Region(repr(step))
+    b.add(region)
+    with b.inside(region.body):
+        with b.locally():
+            b.set(BEFORE, size())
+            b.set(DIRECTION, 0)
+            b.set(SEEN, 0)
+            b.set(BROUGHT, 0)
         assert isinstance(step, Operator)
-        b.begin_step(step, current)
-        step.lower(b, current)
-        if not step.chooses_direction:  # else it exchanges after the phases of each direction
-            b.exchange(step, current)
+        if step.chooses_direction:  # it adds the phases of each direction as its work
+            step.lower(b, current)
+        else:
+            with b.locally(step, current):
+                step.lower(b, current)
         row = Call(
             "trace_row", pointer("int64", RING), b.number_of_steps, ROWS, number, PASSES, DIRECTION, BEFORE, size(),
             SEEN, BROUGHT, NOW,
         )  # fmt: skip
-        b.add(Branch(both(TRACING, equal(WORKER, 0)), [Assign(NOW, row)]))
+        with b.locally():
+            b.add(Branch(both(TRACING, equal(WORKER, 0)), [Assign(NOW, row)]))
 
 
 def _piles(b: Builder) -> dict[str, str]:
@@ -191,9 +165,9 @@ def _dense(steps: tuple[Step, ...], schedule: ResolvedSchedule) -> bool:
     return False
 
 
-def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
+def _scope(b: Builder, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     """A frontier of its own, holding what ``over`` names (nothing for loops fed by a pile or a record)."""
-    current = b.new_frontier()
+    current = b.frontiers.new()
     current.dense = _dense(step.inner() or (step,), schedule)
     over = step.over
     if over is None:
@@ -204,21 +178,21 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
         kind = "vertex" if over == "vertices" else "edge"
         current.kinds = frozenset({kind})
         current.whole = not step.inner() or all(map(_keeps_frontier, step.inner()))
-        b.everything_in(current, kind)
+        b.frontiers.make_everything(current, kind)
     elif step.row_field:
         kind = b.layout.kind(step.row_field)
         current.kinds = frozenset({kind})
-        b.everything_in(current, kind)
-    elif over in _piles(b):
-        kind = b.pile(str(over))
+        b.frontiers.make_everything(current, kind)
+    elif (name := str(over)) in _piles(b):
+        kind = b.pile(name)
         current.kinds = frozenset({kind})
-        if isinstance(step, Operator) and step is not b.whole and over not in step.fills():
-            b.borrow(current, kind, str(over))
+        if isinstance(step, Operator) and step is not b.whole and name not in step.fills():
+            b.frontiers.borrow(current, kind, name)
             return current
-        b.copy(current, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"], what=f"what {display_name(over)} holds")
+        b.frontiers.copy(current, kind, name)
     else:
         current.few = step.once_each  # what begins with one vertex does not grow
-        _single(b, current, str(over))
+        _single(b, current, name)
     return current
 
 
@@ -231,19 +205,19 @@ def _keeps_frontier(step: Step) -> bool:
     return all(map(_keeps_frontier, step.inner())) if step.inner() else step.passes_through
 
 
-def _single(b: Program, current: FrontierState, scalar: str) -> None:
+def _single(b: Builder, current: FrontierState, scalar: str) -> None:
     """The vertex that a scalar holds."""
     current.kinds = frozenset({"vertex"})
     vertex = b.scalars[scalar]
     with b.when(either(vertex < 0, vertex >= b.capacity("vertex"))):
         b.leave("BAD_VERTEX", list(b.scalars).index(scalar))
-    b.single(current, vertex)
+    b.frontiers.single(current, vertex)
 
 
 # ---- loops -------------------------------------------------------------------------------------------------
 
 
-def _lower_loop(b: Program, loop: Loop, current: FrontierState, schedule: ResolvedSchedule) -> None:
+def _lower_loop(b: Builder, loop: Loop, current: FrontierState, schedule: ResolvedSchedule) -> None:
     after = "" if loop.own else b.next_scan
     _begin_loop(b)
     begun = b.variable("begun", "passes")
@@ -251,30 +225,30 @@ def _lower_loop(b: Program, loop: Loop, current: FrontierState, schedule: Resolv
     if loop.record is not None:
         b.records[loop.record] = _one_kind(loop, current, f"record={loop.record!r}")
         b.set(_recorded(b, loop.record), 0)
-        b.set(b.filled(loop.record), 0)
+        b.set(b.frontiers.filled(loop.record), 0)
     b.set(begun, 0)
     if loop.take is None and loop.replay is None and not loop.unfed:
         current.kinds = loop.kinds_within(current.kinds, _piles(b))
-    with b.loop(repr(loop)):
+    with b.loop(repr(loop), begun):
         _test_feed(b, loop, current, left)
         _boundary(b, loop, begun)
         _feed(b, loop, current, left)
         if loop.record is not None:
             if _makes_one(loop) and current.kinds == {"vertex"}:
                 current.record = loop.record
-            _keep(b, loop.record, current)
+            with b.locally():
+                _keep(b, loop.record, current)
         fed = current.kinds
         _lower_steps(b, loop.steps, current, schedule, wanted(loop.steps, after) or after)
         current.record = ""
         if loop.take is None and loop.replay is None and not loop.unfed:
             current.kinds = fed
-        b.end_pass(begun)
         if loop.until is not None:
             b.leave_loop(when=Call("truth", b.decided(loop.until)))
     b.loops.pop()
 
 
-def _begin_feed(b: Program, loop: Loop, current: FrontierState) -> Var | None:
+def _begin_feed(b: Builder, loop: Loop, current: FrontierState) -> Var | None:
     """Before the first pass: the variable that says how many are left, if one does."""
     if loop.times is not None:
         left = b.variable("left", "passes_left")
@@ -294,16 +268,16 @@ def _begin_feed(b: Program, loop: Loop, current: FrontierState) -> Var | None:
     return None
 
 
-def _test_feed(b: Program, loop: Loop, current: FrontierState, left: Var | None) -> None:
+def _test_feed(b: Builder, loop: Loop, current: FrontierState, left: Var | None) -> None:
     if left is not None:
         b.leave_loop(unless=left > 0)
     elif loop.take is not None:
-        b.leave_loop(unless=b.held_in(loop.take) > 0)
+        b.leave_loop(unless=b.state[f"held:{loop.take}"] > 0)
     elif not loop.unfed:
-        b.leave_loop(unless=b.size(current) > 0)
+        b.leave_loop(unless=current.count > 0)
 
 
-def _boundary(b: Program, loop: Loop, begun: Var) -> None:
+def _boundary(b: Builder, loop: Loop, begun: Var) -> None:
     """Where a run may stop: nothing of this pass has happened yet, and the block can be entered again."""
     if loop.max_steps is not None:
         with b.when(begun >= loop.max_steps):
@@ -315,20 +289,16 @@ def _boundary(b: Program, loop: Loop, begun: Var) -> None:
     b.set(begun, begun + 1)
 
 
-def _feed(b: Program, loop: Loop, current: FrontierState, left: Var | None) -> None:
+def _feed(b: Builder, loop: Loop, current: FrontierState, left: Var | None) -> None:
     if left is not None:
         b.set(left, left - 1)
     if loop.take is not None:
-        b.take(loop.take, current)
+        b.frontiers.take(loop.take, current)
     if loop.replay is not None:
         assert left is not None
         kind, marks = b.records[loop.replay], _marks(b, loop.replay)
-        b.set(current.queue, b.recorded(loop.replay, Item(marks, left)))
-        b.set(current.count, Item(marks, left + 1) - Item(marks, left))
-        b.set(current.edges, 0)
-        b.set(current.form, form(QUEUE))
-        b.set(current.kind, int(kind == "edge"))
-        b.replayed(current)
+        size = Item(marks, left + 1) - Item(marks, left)
+        b.frontiers.replay(current, kind, b.frontiers.recorded(loop.replay, Item(marks, left)), size)
         if loop.count is not None:
             b.add(b.assign(loop.count, left + 1))
     elif loop.count is not None:
@@ -344,12 +314,12 @@ def _one_kind(loop: Loop, current: FrontierState, what: str) -> str:
     return next(iter(current.kinds))
 
 
-def _marks(b: Program, name: str) -> Expr:
+def _marks(b: Builder, name: str) -> Expr:
     """Where each pass of a record begins."""
     return pointer("int64", b.input(f"marks:{name}", Buffer("marks"), f"record {name}"))
 
 
-def _recorded(b: Program, name: str) -> Var:
+def _recorded(b: Builder, name: str) -> Var:
     """Number of passes in a record."""
     return b.keep(f"recorded:{name}", f"{name}.passes")
 
@@ -361,21 +331,22 @@ def _makes_one(loop: Loop) -> bool:
     return plain and len(changing) == 1 and changing[0].fills_record
 
 
-def _keep(b: Program, name: str, current: FrontierState) -> None:
+def _keep(b: Builder, name: str, current: FrontierState) -> None:
     """Add the frontier to the record, unless it has been written there."""
     kind = b.records[name]
-    element, filled, passes, marks = b.layout.element(kind), b.filled(name), _recorded(b, name), _marks(b, name)
+    element, filled = b.layout.element(kind), b.frontiers.filled(name)
+    passes, marks = _recorded(b, name), _marks(b, name)
     # Converted first: a bitmap becomes a queue behind the content of the record.
     with b.when(filled + current.count > b.capacity(kind)):
         b.leave("RECORD_FULL")
-    b.sparse(current)
+    b.frontiers.sparse(current)
     first: list[Node] = [Assign(Item(marks, passes), filled), Assign(Item(marks, passes + 1), filled + current.count)]
     b.add(Branch(equal(WORKER, 0), first))
-    with b.when(either(differ(current.queue, b.recorded(name, filled)), b.everything(current))):
+    with b.when(either(differ(current.queue, b.frontiers.recorded(name, filled)), b.frontiers.everything(current))):
         b.phase(
             b.divided(
-                "copy_queue", pointer(element, current.queue), b.everything(current),
-                pointer(element, b.recorded(name, Const(0))), filled, current.count,
+                "copy_queue", pointer(element, current.queue), b.frontiers.everything(current),
+                pointer(element, b.frontiers.recorded(name, Const(0))), filled, current.count,
             ),
             title=f"add the frontier to record {name}",
             work=current.count,

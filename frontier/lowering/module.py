@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from frontier.functors.adjacency import hidden
+from frontier.lowering.builder import Builder
 from frontier.lowering.ir import Node, Phase, inside
 from frontier.lowering.kernels import Constant, Factory, FunctorCall, FunctorName, Made, digest
-from frontier.lowering.loops import Program
 from frontier.lowering.printer import number
 
 __all__ = ["module_text", "words"]
 
 
-def words(program: Program) -> dict[str, int]:
+def words(program: Builder) -> dict[str, int]:
     """Position of every variable in the table, by its key."""
     return {key: i for i, key in enumerate(program.table())}
 
 
-def module_text(program: Program, imports: str, loop: list[str]) -> str:
+def module_text(program: Builder, imports: str, loop: list[str]) -> str:
     """The whole module.
 
     Parameters
     ----------
-    program : Program
+    program : Builder
     imports : str
         Lines that give the names which the text uses.
     loop : list of str

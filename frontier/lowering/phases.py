@@ -257,7 +257,7 @@ class Phases(Variables):
 
         The function is ``phase(p, C, slot, w, W, ...)``: the problem as functors see it, the counters and the offset of
         this phase's, the number of this worker and how many there are; then parameters of its own. It is called by
-        all workers when :meth:`~frontier.lowering.control_flow.ControlFlow.phase` has been given the call.
+        all workers when :meth:`~frontier.lowering.builder.Builder.phase` has been given the call.
 
         Parameters
         ----------

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 
 from frontier.lowering.blocks import Block, Flow, Jump, Lines, laid_out
+from frontier.lowering.builder import Builder
 from frontier.lowering.ir import (
     Assign,
     Branch,
@@ -29,7 +30,6 @@ from frontier.lowering.ir import (
     Var,
     expression,
 )
-from frontier.lowering.loops import Program
 from frontier.lowering.variables import CODE, CONTROL, DETAIL, PC
 
 __all__ = ["Printer", "indented", "number"]
@@ -53,10 +53,10 @@ class Printer:
 
     Parameters
     ----------
-    program : Program
+    program : Builder
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Builder) -> None:
         self.program = program
 
     # ---- expressions -----------------------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from frontier.lowering.builder import Builder
 from frontier.lowering.inputs import Buffer, GraphArray, Input
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Phase, Together, Var, walk
-from frontier.lowering.loops import Program
 from frontier.lowering.variables import SLOT
 from frontier.lowering.words import Words
 from frontier.program.effects import effects
@@ -39,7 +39,7 @@ def read_by(fn: Callable[..., Any]) -> list[str]:
     return _places(effects(fn).reads)
 
 
-def touched(program: Program, words: Words, phase: Phase) -> tuple[list[str], list[str]]:
+def touched(program: Builder, words: Words, phase: Phase) -> tuple[list[str], list[str]]:
     """What a phase reads, and what it writes."""
     reads: dict[str, set[str]] = {}
     writes: dict[str, set[str]] = {name: {"v"} for name in phase.writes}
@@ -66,7 +66,7 @@ def touched(program: Program, words: Words, phase: Phase) -> tuple[list[str], li
     )
 
 
-def _arguments(call: Call, program: Program) -> list[Expr]:
+def _arguments(call: Call, program: Builder) -> list[Expr]:
     """All parts of what a phase is called with, but for the problem that functors get."""
     found: list[Expr] = []
     for each in call.arguments:
@@ -75,7 +75,7 @@ def _arguments(call: Call, program: Program) -> list[Expr]:
     return found
 
 
-def _of_graph(program: Program, arguments: list[Expr]) -> list[str]:
+def _of_graph(program: Builder, arguments: list[Expr]) -> list[str]:
     """What of the graph is among a call's arguments."""
     keys = {each: key for key, each in program.table().items() if key in program.inputs}
     given = {program.inputs[keys[each]] for each in arguments if isinstance(each, Var) and each in keys}
@@ -89,7 +89,7 @@ def _of_graph(program: Program, arguments: list[Expr]) -> list[str]:
 
 
 def _elsewhere(
-    program: Program, words: Words, phase: Phase, arguments: list[Expr]
+    program: Builder, words: Words, phase: Phase, arguments: list[Expr]
 ) -> tuple[list[str], list[str], list[str]]:
     """Piles among a call's arguments; frontiers and records that are written; results that are kept for later."""
     named = {var: key for key, var in program.table().items()}

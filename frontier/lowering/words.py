@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from frontier.lowering.builder import Builder
 from frontier.lowering.frontier_state import FrontierState
 from frontier.lowering.ir import Call, Choice, Const, Counter, Expr, Item, Op, Var, walk
-from frontier.lowering.loops import Program
 from frontier.lowering.variables import BUDGET, STOP, T
 
 __all__ = ["Words"]
@@ -41,7 +41,7 @@ class Words:
 
     Parameters
     ----------
-    program : Program
+    program : Builder
     shown : list of FrontierState
         The frontiers that a reader meets, in this order; they are numbered by it. Empty where that is not known yet.
 
@@ -51,14 +51,14 @@ class Words:
         Those that have been named so far.
     """
 
-    def __init__(self, program: Program, shown: list[FrontierState]) -> None:
+    def __init__(self, program: Builder, shown: list[FrontierState]) -> None:
         self.program = program
         self.met: list[FrontierState] = []
         #: Values that are used once, printed instead of their variables.
         self.instead: dict[Var, str] = {}
         self._shown = shown
         self._part = {
-            var: (current, part) for current in program.frontiers for part, var in current.variables().items()
+            var: (current, part) for current in program.frontiers.all for part, var in current.variables().items()
         }
         self._spoken: dict[str, list[Var]] = {}
 

@@ -51,7 +51,7 @@ def register_balance(name: str, backend: str, lower: Callable[..., None], *, sca
         that the next step wants to find beside the ids of ``target``: ``"out"``, ``"in"`` or ``""``. It may be ignored,
         by passing on ``""``.
     scanned : bool
-        Whether it needs the prefix sum of the frontier's degrees, ``builder.scan_of(source)``, and their sum,
+        Whether it needs the prefix sum of the frontier's degrees, ``builder.frontiers.scan_of(source)``, and their sum,
         ``source.edges``. (For everything, the offsets of the graph's lists are the prefix sum.)
 
     Raises
@@ -132,7 +132,7 @@ def register_switch(name: str, rule: Callable[..., Any]) -> None:
     Examples
     --------
     >>> def half(step, builder, source):
-    ...     return builder.size(source) * 2 > builder.capacity("vertex")
+    ...     return source.count * 2 > builder.capacity("vertex")
     >>> fr.register_switch("half", half)
     >>> fr.bfs(fr.path(4), 0, schedule=fr.Schedule(switch="half")).level
     array([0, 1, 2, 3], dtype=int32)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import QUEUE, form
 from frontier.lowering.inputs import HasInLists
-from frontier.lowering.ir import equal, no
+from frontier.lowering.ir import Resume, equal, no
 from frontier.operators.advance.switch import beamer
 from frontier.operators.shared.kernels import kernels
 from frontier.program.registered import registered_switch
@@ -37,9 +37,9 @@ def lower(step: Advance, b: Builder, current: FrontierState) -> None:
         if step.edges == "in":
             b.needs_in = True
         if step.part is not None or step.hold is not None:
-            b.sparse(source)
-            kernels(b, "advance").part(step, b, source, current, next_scan)
-            b.exchange(step, current)
+            with b.locally(step, current):
+                b.frontiers.sparse(source)
+                kernels(b, "advance").part(step, b, source, current, next_scan)
         elif not step.may_pull(b.schedule) or (b.low_degree and b.schedule.direction == "auto"):
             _push(step, b, source, current, next_scan)
         elif b.schedule.direction == "pull":
@@ -53,22 +53,18 @@ def lower(step: Advance, b: Builder, current: FrontierState) -> None:
 
 def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Push by the schedule's balance."""
-    chosen = kernels(b, "advance")
-    b.push(
-        step, source, target,
-        lambda: chosen.push(step, b, source, target, next_scan),
-        lambda: chosen.push_claims(step, b, source, target),
-    )  # fmt: skip
+    kernels(b, "advance").push(step, b, source, target, next_scan)
 
 
 def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
     if step.edges == "out":
         numbers = _needs_edges(step, b)
         has = b.input("has_in_edges" if numbers else "has_in", HasInLists(numbers), "has_in_edges")
-        b.resume()  # once the lists are there
+        b.add(Resume())  # once the lists are there
         with b.when(equal(has, 0)):
             b.leave("NEED_IN_EDGES")
-    b.pull(step, source, target, lambda: kernels(b, "advance").pull(step, b, source, target))
+    with b.locally(step, target, "pull"):
+        kernels(b, "advance").pull(step, b, source, target)
 
 
 def _needs_edges(step: Advance, b: Builder) -> bool:
@@ -88,7 +84,7 @@ def _choose(step: Advance, b: Builder, source: FrontierState, target: FrontierSt
 
 def _far_ends(step: Advance, b: Builder, current: FrontierState) -> FrontierState:
     """The set of the far ends of a frontier of edges, in a frontier of its own."""
-    made = b.new_frontier()
+    made = b.frontiers.new()
     made.kinds = frozenset({"vertex"})
     b.set(made.form, form(QUEUE))
     b.set(made.side, 0)

@@ -18,7 +18,7 @@ __all__ = ["pulled", "pulling"]
 def pulled(b: Builder, target: FrontierState) -> list[Node]:
     """Nodes after a pull that wrote the next frontier as a bitmap."""
     return [
-        Assign(target.bits, b.next_bits(target)),
+        Assign(target.bits, b.frontiers.next_bits(target)),
         Assign(target.count, Counter("COUNT")),
         Assign(target.edges, Counter("EDGES")),
         Assign(target.form, form(BITS)),

@@ -32,10 +32,10 @@ def beamer(step: Advance, b: Builder, source: FrontierState) -> Expr:
     unexplored = b.variable("unexplored", "unexplored_edges")
     n, m = b.capacity("vertex"), b.capacity("edge")
     b.at_loop_start(Assign(pulling, expression(0)), Assign(unexplored, m), Assign(last, expression(0)))
-    with b.when(b.unscanned(source)):  # without a scan its edges are not known
-        b.scanned(source, step.edges)
+    with b.when(b.frontiers.unscanned(source)):  # without a scan its edges are not known
+        b.frontiers.scanned(source, step.edges)
     alpha, beta = b.schedule.alpha, b.schedule.beta
-    count, edges = b.size(source), b.edges_of(source)
+    count, edges = source.count, source.edges
     shrinks = both(count < last, count * beta < n, edges < (n >> 3) + unexplored)
     grows = [edges * alpha > unexplored, edges > (n >> 3)]
     if (alpha, beta) == (ResolvedSchedule.alpha, ResolvedSchedule.beta):

@@ -104,7 +104,7 @@ def flushing(bucket: int, others: Callee) -> Callable[..., Any]:
 def lower(step: Buckets, b: Builder, current: FrontierState) -> None:
     """A phase that finds each element's bucket once; every pile has a counter and a worker's array of its own."""
     next_scan = b.next_scan
-    b.sparse(current)
+    b.frontiers.sparse(current)
     pile_kinds = {b.pile(name) for name in step.piles}
     put_aside, begin, end = None, None, None
     for bucket in range(len(step.piles), 0, -1):
@@ -125,7 +125,7 @@ def lower(step: Buckets, b: Builder, current: FrontierState) -> None:
         given["piles"] = piles
         constants = {"number": number, "put_aside": put_aside, "begin": begin, "end": end, "scanned": scanned}
         made = b.kernel(step.fn.__name__, bucketing, given, **constants)
-        after = list(b.produced(current, kind, next_scan if scanned else ""))
+        after = list(b.frontiers.produced(current, kind, next_scan if scanned else ""))
         for bucket, name in enumerate(step.piles, 1):
             held = b.state[f"held:{name}"]
             after.append(Assign(held, held + Counter("PILE_LOCK", bucket - 1)))

@@ -101,7 +101,7 @@ def putting_aside(bucket: int, others: Callee) -> Callable[..., Any]:
 def lower(step: Buckets, b: CudaProgram, current: FrontierState) -> None:
     """Add the phase, which computes the bucket of each element once."""
     after = b.next_scan
-    b.sparse(current)
+    b.frontiers.sparse(current)
     pile_kinds = {b.pile(name) for name in step.piles}
     none, mark, append = None, None, None
     for bucket in range(len(step.piles), 0, -1):
@@ -123,7 +123,7 @@ def lower(step: Buckets, b: CudaProgram, current: FrontierState) -> None:
         given = {name: _chosen(b, name, value) for name, value in given.items()}
         constants: dict[str, Constant] = {"number": number, "none": none, "mark": mark, "append": append}
         made = b.kernel(step.fn.__name__, bucketing, given, **constants, **appending(b, next_scan))
-        counts = b.produced(current, kind, next_scan)
+        counts = b.frontiers.produced(current, kind, next_scan)
         for bucket, name in enumerate(step.piles, 1):
             held = b.state[f"held:{name}"]
             counts.append(Assign(held, held + Counter("BUCKETS", bucket - 1)))

@@ -209,13 +209,13 @@ def output(
     b: Builder, current: FrontierState, kind: str, next_scan: str, stamps: Value = 0, epoch: Value = 0
 ) -> tuple[Call, bool]:
     """Where a phase appends its next queue; whether it makes the scan too."""
-    queue, scan = b.target(current, kind)
+    queue, scan = b.frontiers.target(current, kind)
     scanned = kind == "vertex" and next_scan != ""
     made = Call(
         "Out",
         pointer(b.layout.element(kind), queue),
         pointer(b.layout.offsets, scan) if scanned else 0,
-        b.room_left(current, kind),
+        b.frontiers.room_left(current, kind),
         b.local_array("local_ids"),
         b.local_array("local_prefix") if scanned else 0,
         b.lists(next_scan)[0] if scanned else 0,
@@ -242,7 +242,7 @@ def lower_compute(step: Compute, b: Builder, current: FrontierState) -> None:
         made = b.kernel(step.fn.__name__, computing, count, call=call, counted=True)
         b.phase(made, (), "compute", [step.fn], work=b.work_on(count["total"], step.fn))
         return
-    b.sparse(current)
+    b.frontiers.sparse(current)
 
     def emit(kind: str) -> None:
         given = frontier(b, current, kind)
@@ -260,14 +260,14 @@ def lower_compute(step: Compute, b: Builder, current: FrontierState) -> None:
 def lower_filter(step: Filter, b: Builder, current: FrontierState) -> None:
     """A phase that appends the elements for which the functor is true."""
     next_scan = b.next_scan
-    b.sparse(current)
+    b.frontiers.sparse(current)
 
     def emit(kind: str) -> None:
         given = frontier(b, current, kind)
         keep = calling(b, step.fn, kind, given)
         given["out"], scanned = output(b, current, kind, next_scan)
         made = b.kernel(step.fn.__name__, filtering, given, keep=keep, scanned=scanned)
-        after = b.produced(current, kind, next_scan if scanned else "")
+        after = b.frontiers.produced(current, kind, next_scan if scanned else "")
         work = b.work_on(current.count, step.fn)
         b.phase(made, after, "filter: append elements to keep", [step.fn], work=work)
 
@@ -277,7 +277,7 @@ def lower_filter(step: Filter, b: Builder, current: FrontierState) -> None:
 def lower_split(step: Split, b: Builder, current: FrontierState) -> None:
     """A phase with two appends: to the next queue, and to the pile unless it holds the element already."""
     next_scan = b.next_scan
-    b.sparse(current)
+    b.frontiers.sparse(current)
     pile_kind = b.pile(step.rest)
 
     def emit(kind: str) -> None:
@@ -291,7 +291,7 @@ def lower_split(step: Split, b: Builder, current: FrontierState) -> None:
         made = b.kernel(step.fn.__name__, splitting, given, keep=keep, scanned=scanned, both=step.both)
         held = b.state[f"held:{step.rest}"]
         more = Assign(held, held + Counter("PILE_COUNT"))
-        after = [*b.produced(current, kind, next_scan if scanned else ""), more]
+        after = [*b.frontiers.produced(current, kind, next_scan if scanned else ""), more]
         b.phase(made, after, step.title(), [step.fn], work=b.work_on(current.count, step.fn))
 
     b.for_kinds(current, emit)
@@ -329,7 +329,7 @@ def lower_reduce(step: Reduce, b: Builder, current: FrontierState) -> None:
     if step.counted:
         emit("count")
         return
-    b.sparse(current)
+    b.frontiers.sparse(current)
     b.for_kinds(current, emit)
 
 

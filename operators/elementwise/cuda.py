@@ -135,12 +135,12 @@ def queue_of(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, 
     ``next_scan`` is the scan that the next step wants; a queue of edges gets none.
     """
     next_scan = b.written(next_scan) if kind == "vertex" else ""
-    queue, scan = b.target(current, kind)
+    queue, scan = b.frontiers.target(current, kind)
     made = Call(
         "Queue",
         pointer(b.layout.element(kind), queue),
         pointer(b.layout.offsets, scan),
-        b.room_left(current, kind),
+        b.frontiers.room_left(current, kind),
         b.lists(next_scan or "out")[0],
         *(more.get(name, 0) for name in Queue._fields[4:]),
     )
@@ -179,7 +179,7 @@ def lower_compute(step: Compute, b: CudaProgram, current: FrontierState) -> None
         call = calling(b, step.fn, "count", count)
         b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
         return
-    b.sparse(current)
+    b.frontiers.sparse(current)
 
     def emit(kind: str) -> None:
         given = elements(b, current, kind)
@@ -193,14 +193,14 @@ def lower_compute(step: Compute, b: CudaProgram, current: FrontierState) -> None
 def lower_filter(step: Filter, b: CudaProgram, current: FrontierState) -> None:
     """Add a phase that appends the elements for which the functor is true."""
     after = b.next_scan
-    b.sparse(current)
+    b.frontiers.sparse(current)
 
     def emit(kind: str) -> None:
         given = elements(b, current, kind)
         keep = calling(b, step.fn, kind, given)
         given["out"], next_scan = queue_of(b, current, kind, after)
         made = b.kernel(step.fn.__name__, filtering, given, keep=keep, **appending(b, next_scan))
-        b.phase(made, b.produced(current, kind, next_scan), "filter: append elements to keep", [step.fn])
+        b.phase(made, b.frontiers.produced(current, kind, next_scan), "filter: append elements to keep", [step.fn])
 
     b.for_kinds(current, emit)
 
@@ -208,7 +208,7 @@ def lower_filter(step: Filter, b: CudaProgram, current: FrontierState) -> None:
 def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
     """Add a phase that appends each element to the next queue or to the pile, unless this has it already."""
     after = b.next_scan
-    b.sparse(current)
+    b.frontiers.sparse(current)
     pile_kind = b.pile(step.rest)
 
     def emit(kind: str) -> None:
@@ -221,7 +221,7 @@ def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
         given["pile"] = pile(b, step.rest, kind)
         made = b.kernel(step.fn.__name__, splitting, given, keep=keep, both=step.both, **appending(b, next_scan))
         held = b.state[f"held:{step.rest}"]
-        nodes = [*b.produced(current, kind, next_scan), Assign(held, held + Counter("PILE_COUNT"))]
+        nodes = [*b.frontiers.produced(current, kind, next_scan), Assign(held, held + Counter("PILE_COUNT"))]
         b.phase(made, nodes, step.title(), [step.fn])
 
     b.for_kinds(current, emit)
@@ -244,5 +244,5 @@ def lower_reduce(step: Reduce, b: CudaProgram, current: FrontierState) -> None:
     if step.counted:
         emit("count")
         return
-    b.sparse(current)
+    b.frontiers.sparse(current)
     b.for_kinds(current, emit)

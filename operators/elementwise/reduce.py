@@ -97,7 +97,7 @@ class Reduce(Operator):
         number = constant(self.fn)
         if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
             # Counting takes no sweep: a frontier knows its size.
-            count = builder.count_over(self.over) if self.counted else builder.size(current)
+            count = builder.count_over(self.over) if self.counted else current.count
             columns = builder.width(self.row_field) if self.row_field else 1
             builder.add(builder.assign(self.into, expression(count) * (columns * int(number))))
             return

@@ -63,7 +63,7 @@ class Take(Operator):
 
     def lower(self, builder: Builder, current: FrontierState) -> None:
         """Exchange two queues: a decision that all workers make alike."""
-        builder.take(self.pile, current)
+        builder.frontiers.take(self.pile, current)
 
     def __repr__(self) -> str:
         return f"Take({self.pile!r})"

@@ -138,7 +138,7 @@ def lower(step: Gather, b: Builder, current: FrontierState) -> None:
     """A phase over pieces of the frontier."""
     if current.kinds != {"vertex"}:
         raise FrontierError("Gather runs over a frontier of vertices")
-    b.sparse(current)
+    b.frontiers.sparse(current)
     given = frontier(b, current, "vertex")
     if step.edges == "in":
         b.needs_in = True

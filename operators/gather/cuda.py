@@ -47,7 +47,7 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
     """Add the phases; the values of a vertex are always combined in the same order."""
     if current.kinds != {"vertex"}:
         raise FrontierError("Gather runs over a frontier of vertices")
-    b.sparse(current)
+    b.frontiers.sparse(current)
     if step.edges == "in":
         b.needs_in = True
     how = _Rows(step, b) if step.rows else _Modes(step, b) if step.op == MODE else _Kernels(step, b)
@@ -186,7 +186,7 @@ def _streamed(step: Gather, b: CudaProgram, stream: Stream, how: _Kernels | _Mod
     b.set(held, 0)
     b.add(*stream.begin(), *walked(STREAM, expression(0)))
     first, *others = stream.copies(alone=True)
-    b.together(first, others, title=f"{title}: the first window arrives")
+    b.phase(first, title=f"{title}: the first window arrives").more = tuple(others)
     with b.loop(title):
         b.leave_loop(unless=either(stream.at < stream.number, held > 0))
         odd = equal(stream.turn & 1, 1)
@@ -202,8 +202,8 @@ def _streamed(step: Gather, b: CudaProgram, stream: Stream, how: _Kernels | _Mod
             calls.append(apart(how.long({"lists": stream.lists(behind=1), "into": into, **before})))
             after.append(Assign(held, Call("min", Counter("PILE_COUNT"), room)))
         first, *others = stream.copies()
-        calls = [*others, apart(how.short(given, dealt=False)), *calls]
-        b.together(first, calls, after, f"{title} over a window, while the next arrives", functors, writes)
+        made = b.phase(first, after, f"{title} over a window, while the next arrives", functors, writes)
+        made.more = (*others, apart(how.short(given, dealt=False)), *calls)
 
 
 def _title(step: Gather) -> str:

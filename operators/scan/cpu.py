@@ -94,12 +94,13 @@ def lower(step: Scan, b: Builder, current: FrontierState, kind: str) -> None:
 
 def _bitmap(b: Builder, current: FrontierState, kind: str) -> Expr:
     """Make the frontier's bitmap; a step that makes no frontier has the next queue's memory for it."""
-    spare, _ = b.target(replace(current, record=""), kind)
+    spare, _ = b.frontiers.target(replace(current, record=""), kind)
     n = b.capacity(kind)
-    with b.when(b.other_than(current, BITS)):
+    with b.when(b.frontiers.other_than(current, BITS)):
         bits = pointer("uint64", spare)
-        b.phase(b.divided("fill_bits", bits, n, b.everything(current)), title="clear a bitmap, or fill it", work=n >> 6)
-        with b.when(b.other_than(current, ALL)):
-            marks = b.divided("set_bits", bits, b.queue(current, kind), current.count)
+        fill = b.divided("fill_bits", bits, n, b.frontiers.everything(current))
+        b.phase(fill, title="clear a bitmap, or fill it", work=n >> 6)
+        with b.when(b.frontiers.other_than(current, ALL)):
+            marks = b.divided("set_bits", bits, b.frontiers.queue(current, kind), current.count)
             b.phase(marks, title="mark the frontier in the bitmap", work=current.count)
     return pointer("uint64", Choice(equal(current.form, form(BITS)), current.bits, spare))

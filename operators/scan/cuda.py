@@ -109,7 +109,7 @@ def lower(step: Scan, b: CudaProgram, current: FrontierState, kind: str) -> None
     sums, bits = _memory(b, current, kind)
     given: dict[str, Value] = {
         "n": b.capacity(kind),
-        "everything": b.everything(current),
+        "everything": b.frontiers.everything(current),
         "bits": bits,
         "sums": pointer("float64" if real else "int64", sums),
     }
@@ -133,11 +133,11 @@ def _memory(b: CudaProgram, current: FrontierState, kind: str) -> tuple[Expr, Ex
     Both lie in the memory of the next queue, which is free, since this step makes no frontier: first 8 bytes for every
     word but the last, then the words. In a record, the present frontier may lie where the next one would be written.
     """
-    spare, _ = b.target(replace(current, record=""), kind)
+    spare, _ = b.frontiers.target(replace(current, record=""), kind)
     n = b.capacity(kind)
     made = pointer("uint32", spare + (((n + 31) >> 5) << 3) - 8)
-    with b.when(b.other_than(current, BITS, ALL)):
+    with b.when(b.frontiers.other_than(current, BITS, ALL)):
         b.phase(b.divided("fill_bits", made, n), title="clear a bitmap")
-        marks = b.divided("set_bits", made, b.queue(current, kind), current.count)
+        marks = b.divided("set_bits", made, b.frontiers.queue(current, kind), current.count)
         b.phase(marks, title="mark the frontier in the bitmap")
     return spare, Choice(equal(current.form, form(BITS)), pointer("uint32", current.bits), made)

@@ -203,7 +203,6 @@ def reduce_by(
     real = bool(constants["real"])
     if made.runtime:
         b.phase(call, combined(b, SLOT, made.name, into, real), title, [fn])
-        b.shared_scalar(into, made.runtime, real)
         return
     before = b.variable("before")
     b.phase(call, [Assign(before, SLOT)], title, [fn])

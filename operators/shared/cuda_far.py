@@ -13,7 +13,6 @@ from frontier.lowering.frontier_state import ALL, BITS
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Assign, Call, Choice, Expr, Together, Value, Var, both, cast, equal, expression
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS, pointer
-from frontier.operators.shared.phases import make_bitmap
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -42,11 +41,11 @@ def nearly_ascending(b: CudaProgram, current: FrontierState, scan: str) -> None:
     Then its lists are read nearly as they lie, each line of the cache once. Where several GPUs share a step, its
     frontier comes from a bitmap, as a rule, and so is in order.
     """
-    if b.shares or not _may_be_reordered(current):
+    if b.frontiers.ascending or not _may_be_reordered(current):
         return
-    with b.when(both(b.other_than(current, BITS, ALL), _large(b, current, ONE_IN))):
-        make_bitmap(b, current, "uint32")
-        b._queue_of_bits(current, scan)
+    with b.when(both(b.frontiers.other_than(current, BITS, ALL), _large(b, current, ONE_IN))):
+        b.frontiers.bitmap(current, "uint32")
+        b.frontiers.queue_of_bits(current, scan)
 
 
 def prepare_stream(b: CudaProgram, current: FrontierState, stream: Stream, edges: str) -> Expr:
@@ -55,14 +54,14 @@ def prepare_stream(b: CudaProgram, current: FrontierState, stream: Stream, edges
     They are for all vertices, and for those whose lists cost more where they lie than the windows that have them.
     """
     chosen = b.variable("streams", "streams")
-    b.set(stream.everything, 1 if current.whole else Choice(b.all_of_its_own(current), 1, 0))
+    b.set(stream.everything, 1 if current.whole else Choice(b.frontiers.all_of_its_own(current), 1, 0))
     b.set(chosen, stream.everything)
     if _may_be_reordered(current) and not current.whole:
         with b.when(both(equal(chosen, 0), _large(b, current, SPARSE))):
             _ascending(b, current)
             gain = b.variable("gain", "gain")
             estimating = Call(
-                "gain_of_windows", WORDS, SLOT, WORKER, WORKERS, b.queue(current, "vertex"), current.count,
+                "gain_of_windows", WORDS, SLOT, WORKER, WORKERS, b.frontiers.queue(current, "vertex"), current.count,
                 b.lists(edges)[0], stream.size, STREAMED, READ, *stream.costs(),
             )  # fmt: skip
             after = [
@@ -91,14 +90,15 @@ def _ascending(b: CudaProgram, current: FrontierState) -> None:
     before, found, n = b.variable("before"), b.variable("found"), b.capacity("vertex")
     b.set(EPOCH, EPOCH + 1)
     stamps: tuple[Value, ...] = (b.array("stamps", Buffer("vertex_stamps"), "int32"), cast("int32", EPOCH))
-    b.phase(b.divided("mark_queue", *stamps, b.queue(current, "vertex"), current.count), title="mark the frontier")
+    marks = b.divided("mark_queue", *stamps, b.frontiers.queue(current, "vertex"), current.count)
+    b.phase(marks, title="mark the frontier")
     degrees = b.lists("out")[0]
     counted = [Assign(before, SLOT), Together(found, Call("combined_int", WORDS, SLOT, Var("SUM"), 0))]
     b.phase(Call("count_marks", WORDS, SLOT, *stamps, n, degrees), counted, "count the marks")
-    queue, scan = b.target(current, "vertex")
+    queue, scan = b.frontiers.target(current, "vertex")
     written = pointer(b.layout.ids, queue), pointer(b.layout.offsets, scan), b.mode(""), degrees, n
     after = [
-        *b.produced(current, "vertex", ""),
+        *b.frontiers.produced(current, "vertex", ""),
         Assign(current.count, found & 0xFFFFFFFF),
         Assign(current.edges, expression(0)),
     ]

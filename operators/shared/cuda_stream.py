@@ -166,7 +166,7 @@ class Stream:
 
     def _queue(self) -> Expr:
         whole = self._current.whole
-        return pointer(self._b.layout.ids, 0) if whole else self._b.queue(self._current, "vertex")
+        return pointer(self._b.layout.ids, 0) if whole else self._b.frontiers.queue(self._current, "vertex")
 
     def vertices(self) -> dict[str, Value]:
         """Parameters for the vertices of the window that is processed: none after the last one, and for copiers."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from frontier.compile.keys import bits_of, integer, key_down, key_up
 from frontier.functors.functor import arguments
-from frontier.lowering.frontier_state import ALL, BITS, HOW
+from frontier.lowering.frontier_state import HOW
 from frontier.lowering.ir import Assign, Call, Const, Expr, Node, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
-from frontier.lowering.variables import DIRECTION, SEEN, pointer
+from frontier.lowering.variables import DIRECTION, SEEN
 from frontier.operators.shared.reductions import REDUCTIONS, identity, shipped
 
 if TYPE_CHECKING:
@@ -22,33 +22,20 @@ if TYPE_CHECKING:
     from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "adding", "adjacency", "calling", "combining", "elements", "frontier", "identity_of", "join_of", "make_bitmap",
-    "nearer", "reduction", "walked",
+    "adding", "adjacency", "calling", "combining", "elements", "frontier", "identity_of", "join_of", "nearer",
+    "reduction", "walked",
 ]  # fmt: skip
 
 
 def frontier(b: Builder, current: FrontierState, kind: str) -> dict[str, Value]:
     """Parameters for the elements of a frontier."""
-    return {"everything": b.everything(current), "queue": b.queue(current, kind), "total": current.count}
+    of = b.frontiers
+    return {"everything": of.everything(current), "queue": of.queue(current, kind), "total": current.count}
 
 
 def elements(b: Builder, current: FrontierState, kind: str) -> dict[str, Value]:
     """The same for kernels that use ``everything`` in ``element_at`` alone, which knows a range from a list."""
-    return frontier(b, current, kind) | {"everything": b.in_a_row(current, kind)}
-
-
-def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> None:
-    """Make the frontier's bitmap of words of a dtype, unless it is one already or everything."""
-    if b.shares:
-        b.shared_bitmap(current, word)
-        return
-    with b.when(b.other_than(current, BITS, ALL)):
-        n = b.capacity("vertex")
-        b.set(current.bits, b.next_bits(current))
-        bits = pointer(word, current.bits)
-        b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap", work=n >> 6)
-        marks = b.divided("set_bits", bits, b.queue(current, "vertex"), current.count)
-        b.phase(marks, title="mark the frontier in the bitmap", work=current.count)
+    return frontier(b, current, kind) | {"everything": b.frontiers.in_a_row(current, kind)}
 
 
 def walked(how: int, seen: Expr) -> list[Node]:

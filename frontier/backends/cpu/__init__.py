@@ -17,7 +17,7 @@ from frontier.backends.base import Backend
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.execution import CpuExecution
-    from frontier.lowering.loops import Program
+    from frontier.lowering.builder import Builder
     from frontier.memory.placement import Placement
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
@@ -38,7 +38,7 @@ class CpuBackend(Backend):
         """Begin to run a step. numba is imported only where something has to be compiled."""
         return _execution()(step, p, f, schedule)
 
-    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Builder:
         """Lower a step."""
         from frontier.backends.cpu.execution import program_of
 

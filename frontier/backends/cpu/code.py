@@ -16,7 +16,7 @@ from typing import Any
 from frontier import tracing
 from frontier.backends.cpu.printer import TeamPrinter
 from frontier.backends.cpu.runtime_words import DTYPES
-from frontier.lowering.loops import Program
+from frontier.lowering.builder import Builder
 from frontier.lowering.module import module_text
 from frontier.native import machine_code, notice
 from frontier.native.cache import cache_folder, is_kept
@@ -38,14 +38,14 @@ _lock = threading.Lock()
 _made: dict[str, Callable[[int, int, int], None]] = {}
 
 
-def compiled(program: Program) -> Callable[[int, int, int], None]:
+def compiled(program: Builder) -> Callable[[int, int, int], None]:
     """The compiled loop function of a program."""
     name, text = _named(program)
     made = _made.get(name)
     return made or apart(lambda: _once(name, text, program))
 
 
-def is_known(program: Program) -> bool:
+def is_known(program: Builder) -> bool:
     """Whether the code of a program is in memory or on disk."""
     name, _ = _named(program)
     return name in _made or is_kept(_path_of(name))
@@ -68,7 +68,7 @@ def _path_of(name: str) -> Path:
     return cache_folder() / f"{name}.code"
 
 
-def _named(program: Program) -> tuple[str, str]:
+def _named(program: Builder) -> tuple[str, str]:
     """The name of its code, made of all that it depends on, and the text of its module."""
     loop = ["@gives()", *TeamPrinter(program).function()]
     text = module_text(program, "\n".join([_IMPORTS, *_pointers(program), *program.checkers()]), loop)
@@ -80,19 +80,19 @@ def _named(program: Program) -> tuple[str, str]:
     return f"loop_{key.hexdigest()[:32]}", text
 
 
-def _pointers(program: Program) -> list[str]:
+def _pointers(program: Builder) -> list[str]:
     """Lines that give the names of pointers that few programs need."""
     return [f"{name}_at = POINTERS[{name!r}]" for name in program.pointer_types()]
 
 
-def _once(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
+def _once(name: str, text: str, program: Builder) -> Callable[[int, int, int], None]:
     with _lock:
         if name not in _made:
             _made[name] = _make(name, text, program)
         return _made[name]
 
 
-def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
+def _make(name: str, text: str, program: Builder) -> Callable[[int, int, int], None]:
     def library() -> tuple[Any, str, str]:
         from frontier.backends.cpu import compiler
 

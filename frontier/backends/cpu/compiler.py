@@ -24,7 +24,7 @@ from frontier.compile.translation.texts import Written
 from frontier.errors import FunctorError
 from frontier.functors.functor import location
 from frontier.functors.numbers import WHOLE_ONLY, refused_float
-from frontier.lowering.loops import Program
+from frontier.lowering.builder import Builder
 from frontier.lowering.phases import NARROW
 from frontier.memory.shortage import explained
 from frontier.native import address_space, notice
@@ -37,7 +37,7 @@ __all__ = ["library", "serving"]
 _LONG = 150
 
 
-def library(name: str, text: str, program: Program) -> Any:
+def library(name: str, text: str, program: Builder) -> Any:
     """The loop function of a text, by this name in a library of numba's."""
     address_space.prepare()
     functors = {made: jitted(program.captured(fn)) for fn, made in program.functors.items()}
@@ -84,7 +84,7 @@ jitted = Copies(lambda fn: njit(pipeline_class=FunctorCompiler, **OPTIONS)(fn))
 # ---- errors ----------------------------------------------------------------------------------------------
 
 
-def _blame(program: Program, module: Any, functors: dict[str, Any], reason: str) -> None:
+def _blame(program: Builder, module: Any, functors: dict[str, Any], reason: str) -> None:
     """Raise FunctorError for the functor that cannot be typed, if it is one."""
     problem = _problem_type(program, module)
     for fn, dtypes in program.combines.items():
@@ -129,7 +129,7 @@ def _blame_combine(fn: Any, made: Any, kind: Any) -> None:
         raise FunctorError(f"{location(fn)} gives {given}: what combines two numbers gives one number")
 
 
-def _problem_type(program: Program, module: Any) -> Any:
+def _problem_type(program: Builder, module: Any) -> Any:
     made: list[Any] = []
     for name, kind, dtype in program.layout.fields:
         if kind == "pile":

@@ -13,8 +13,9 @@ from frontier.backends.run import field_copies, worker_tables, workspace
 from frontier.backends.run.execution import LoopExecution
 from frontier.backends.run.workspace import Code, Workspace
 from frontier.compile.codes import EXPIRES
+from frontier.lowering.builder import Builder
 from frontier.lowering.inputs import FieldCopies, WorkerArray, WorkerTable
-from frontier.lowering.loops import Program, lower
+from frontier.lowering.loops import lower
 from frontier.lowering.phases import checking
 from frontier.native import threads
 from frontier.native.processors import processors
@@ -42,7 +43,7 @@ WAKING = 1 << 15
 CORES = 0
 
 
-def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Program:
+def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Builder:
     """The program of a step on such problems."""
     return lower(step, Layout.of(p), schedule, given)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from frontier.backends.cuda.execution import CudaExecution
     from frontier.graph.graph import Graph
-    from frontier.lowering.loops import Program
+    from frontier.lowering.builder import Builder
     from frontier.program.execution import Execution
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
@@ -55,7 +55,7 @@ class CudaBackend(Backend):
             return DiskExecution(step, p, f, schedule)
         return _execution()(step, p, f, schedule)
 
-    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Builder:
         """Lower a step, as for the GPU though there be none."""
         from frontier.backends.cuda.execution import program_of
 

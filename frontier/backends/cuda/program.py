@@ -7,26 +7,26 @@ and no decision depends on numbers of edges. All other graphs use the general va
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from frontier.backends.cuda.compile.runtime_words import FREE, NOTHING, PREFIX, START, scratch
 from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
+from frontier.lowering.builder import Builder
+from frontier.lowering.frontier_forms import Frontiers
 from frontier.lowering.frontier_state import IN, OUT, FrontierState, form
-from frontier.lowering.ir import Call, Expr, Node, Phase, Var, equal, expression
+from frontier.lowering.ir import Call, Expr, Phase, Value, Var, equal, expression
 from frontier.lowering.kernels import Made
-from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
-from frontier.lowering.phases import Functor
 from frontier.lowering.printer import Printer
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.program.layout import Layout
 from frontier.program.schedule import ResolvedSchedule
 
-__all__ = ["Build", "CudaProgram", "scratch_of", "text"]
+__all__ = ["Acceptance", "Build", "CudaFrontiers", "CudaProgram", "scratch_of", "text"]
 
 #: Calls of functors, see :mod:`frontier.compile.functors.guards`.
 CALLS = ("calling", "tried", "tried_value")
@@ -91,7 +91,58 @@ class Build:
     short: bool = False
 
 
-class CudaProgram(Program):
+class Acceptance(Protocol):
+    """Where several GPUs run a program: how the owners of vertices get to know which of them a push accepts."""
+
+    def how(self, step: Any) -> str:
+        """``"share"``, ``"told"`` or ``"direct"``: see ``deduplication`` of Advance."""
+
+    def tests(self, step: Any, target: FrontierState, passes_over: bool) -> dict[str, Value]:
+        """Arguments of the tests which vertices are accepted; ``passes_over`` those of which it is known already."""
+
+    def deliver(self, step: Any) -> Made:
+        """What appends vertices to their owners' frontiers, where that is how."""
+
+    def few(self, step: Any, source: FrontierState, target: FrontierState) -> Expr | None:
+        """Whether a frontier has so few edges that a push claims at the owners; None: this step never does."""
+
+
+class CudaFrontiers(Frontiers):
+    """The frontiers of a program for a GPU."""
+
+    b: CudaProgram
+
+    def scanned(self, current: FrontierState, next_scan: str) -> None:
+        """Make a frontier a queue with the prefix sum of its degrees, which low-degree builds do not need."""
+        if self.b.low_degree:
+            self.sparse(current)
+        else:
+            super().scanned(current, next_scan)
+
+    def queue_of_bits(self, current: FrontierState, next_scan: str) -> None:
+        """Make a frontier that is a bitmap a queue of ids, and what appends carry of the lists that are wanted next."""
+        queue, scan = self.target(current, "vertex")
+        written, own = self.b.written(next_scan), self.own_range("vertex")
+        call = Call(
+            "queue_of_bits" if own is None else "queue_of_own", WORDS, SLOT, self.b.big, WORKER, WORKERS,
+            pointer("uint32", current.bits), *(own or (self.b.capacity("vertex"),)),
+            pointer(self.b.layout.ids, queue), pointer(self.b.layout.offsets, scan),
+            self.b.mode(written), self.b.lists(next_scan)[0],
+        )  # fmt: skip
+        self.b.phase(call, self.produced(current, "vertex", written), "list the vertices of the bitmap")
+
+    def single(self, current: FrontierState, vertex: Expr) -> None:
+        """Make a frontier one vertex, with its scan. All blocks write the same, so no barrier of the grid is needed."""
+        queue, scan = self.target(current, "vertex")
+        put = "write_single" if self.b.decides else "put_single"
+        ids, offsets = pointer(self.b.layout.ids, queue), pointer(self.b.layout.offsets, scan)
+        self.b.set(current.edges, Call(put, ids, offsets, self.b.mode("out"), self.b.lists("out")[0], vertex))
+        self.b.add(*self.turned(current, queue, "vertex"))
+        self.b.set(current.count, 1)
+        self.b.set(current.form, form(OUT))
+
+
+class CudaProgram(Builder):
     """A program whose workers are the threads of a cooperative grid."""
 
     backend = "cuda"
@@ -101,7 +152,16 @@ class CudaProgram(Program):
     whole_text: str | None = None
     imports = ""
 
-    def __init__(self, layout: Layout, schedule: ResolvedSchedule, build: Build) -> None:
+    #: How owners get to know what is accepted, where several GPUs run it.
+    acceptance: Acceptance | None = None
+
+    def __init__(
+        self,
+        layout: Layout,
+        schedule: ResolvedSchedule,
+        build: Build,
+        frontiers: Callable[[CudaProgram], CudaFrontiers] = CudaFrontiers,
+    ) -> None:
         self.build, self.low_degree = build, build.low_degree
         #: Whether the phase in the making announces by itself that its block has arrived at the barrier.
         self.arrived = False
@@ -113,7 +173,10 @@ class CudaProgram(Program):
         self.low_occupancy = False
         #: Whether a phase uses the block's scratch memory, and whether it holds edges there.
         self.scratch = self.sifts = False
-        super().__init__(layout, schedule)
+        #: Who runs it, if that is not one GPU alone, and what makes its text then.
+        self.runners = ""
+        self.prints: Callable[[CudaProgram], Printer] | None = None
+        super().__init__(layout, schedule, frontiers)
 
     @property
     def described(self) -> str:
@@ -122,7 +185,7 @@ class CudaProgram(Program):
         lists = low if self.low_degree else "graphs of any degrees"
         who = "one thread of each block" if self.decides else "each of them"
         control = f"{who} executes the control flow between phases"
-        return f"cuda: one kernel, run by all threads of the GPU; for {lists}; {control}"
+        return f"{self.runners}cuda: one kernel, run by all threads of the GPU; for {lists}; {control}"
 
     @property
     def big(self) -> bool:
@@ -131,7 +194,7 @@ class CudaProgram(Program):
 
     def printer(self) -> Printer:
         """What makes the text of the kernel."""
-        return (LeaderPrinter if self.decides else ThreadPrinter)(self)
+        return (self.prints or (LeaderPrinter if self.decides else ThreadPrinter))(self)
 
     def written(self, next_scan: str) -> str:
         """Which scan an append writes beside the ids if the next step wants ``next_scan``.
@@ -153,88 +216,17 @@ class CudaProgram(Program):
         """Whether an append writes the first slots of the lists beside the ids."""
         return bool(next_scan) and self.low_degree
 
-    def phase(self, *given: Any, **named: Any) -> None:
+    def phase(self, *given: Any, **named: Any) -> Phase:
         """Work that is divided among the threads, then a barrier, then decisions from its counters."""
-        super().phase(*given, **named)
-        made = self._within[-1]
-        assert isinstance(made, Phase)
+        made = super().phase(*given, **named)
         made.arrived, made.waits = self.arrived, self.holds
-
-    def together(
-        self,
-        call: Call,
-        more: Sequence[Call],
-        after: Sequence[Node] = (),
-        title: str = "",
-        functors: Sequence[Functor | None] = (),
-        writes: Sequence[str] = (),
-    ) -> None:
-        """Add a phase of several calls, which all threads make one after another; see :meth:`phase`."""
-        self.phase(call, after, title, functors, writes)
-        made = self._within[-1]
-        assert isinstance(made, Phase)
-        made.more = tuple(more)
+        return made
 
     def without_deferred(self) -> Self:
         """The same program, but that the run leaves with ``NEED_CODE`` where something deferred begins."""
         made = super().without_deferred()
         made.whole_text = None
         return made
-
-    def own_range(self, kind: str) -> tuple[Expr, Expr]:
-        """On several GPUs: the first element that this one owns, and the one after the last."""
-        raise NotImplementedError
-
-    def all_of_its_own(self, current: FrontierState) -> Expr:
-        """Whether a frontier has all vertices; on several GPUs, all those that this one owns."""
-        return self.everything(current)
-
-    def sharing(self, step: Any) -> str:
-        """On several GPUs: how owners get to know the vertices that a push accepts."""
-        raise NotImplementedError
-
-    def deliver(self) -> Made:
-        """On several GPUs: what appends vertices to their owners' frontiers."""
-        raise NotImplementedError
-
-    def frontiers_of_owners(self, target: FrontierState) -> Call:
-        """On several GPUs: where these frontiers are."""
-        raise NotImplementedError
-
-    def touched(self, name: str) -> tuple[Expr, Expr]:
-        """On several GPUs: marks that say which elements of a field a step has touched, and which blocks of them."""
-        raise NotImplementedError
-
-    def claimed_bits(self, step: Any) -> Expr:
-        """On several GPUs: bits of vertices that are claimed."""
-        raise NotImplementedError
-
-    def scanned(self, current: FrontierState, next_scan: str) -> None:
-        """Make a frontier a queue with the prefix sum of its degrees, which low-degree builds do not need."""
-        if self.low_degree:
-            self.sparse(current)
-        else:
-            super().scanned(current, next_scan)
-
-    def _queue_of_bits(self, current: FrontierState, next_scan: str) -> None:
-        queue, scan = self.target(current, "vertex")
-        written = self.written(next_scan)
-        call = Call(
-            "queue_of_bits", WORDS, SLOT, self.big, WORKER, WORKERS, pointer("uint32", current.bits),
-            self.capacity("vertex"), pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
-            self.mode(written), self.lists(next_scan)[0],
-        )  # fmt: skip
-        self.phase(call, self.produced(current, "vertex", written), "list the vertices of the bitmap")
-
-    def single(self, current: FrontierState, vertex: Expr) -> None:
-        """Make a frontier one vertex, with its scan. All blocks write the same, so no barrier of the grid is needed."""
-        queue, scan = self.target(current, "vertex")
-        put = "write_single" if self.decides else "put_single"
-        ids, offsets = pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan)
-        self.set(current.edges, Call(put, ids, offsets, self.mode("out"), self.lists("out")[0], vertex))
-        self.add(*self._turned(current, queue, "vertex"))
-        self.set(current.count, 1)
-        self.set(current.form, form(OUT))
 
     def swap(self, first: str, second: str) -> None:
         """Exchange two fields, and count the swaps: since they are no phases, nothing else would tell of them."""

@@ -16,7 +16,7 @@ from frontier.memory.placement import backend_named
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Interpretation
-    from frontier.lowering.loops import Program
+    from frontier.lowering.builder import Builder
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -39,9 +39,9 @@ class PythonBackend(Backend):
 
         return start(step, p, f, schedule)
 
-    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Builder:
         """Lower a step as the cpu backend does: this one makes no program of it."""
-        made: Program = backend_named("cpu").program(step, p, given, schedule)
+        made: Builder = backend_named("cpu").program(step, p, given, schedule)
         return made
 
 

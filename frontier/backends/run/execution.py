@@ -41,7 +41,7 @@ from frontier.program.time_limit import left
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
-    from frontier.lowering.loops import Program
+    from frontier.lowering.builder import Builder
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
     from frontier.program.step import Step
@@ -73,7 +73,7 @@ class LoopExecution:
     _workspace: Workspace
     _table: Any
     # Attributes of the code and the table that are needed many times in a run.
-    _program: Program
+    _program: Builder
     _at: dict[str, int]
     _words: memoryview
 

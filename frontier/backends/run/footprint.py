@@ -26,7 +26,7 @@ from frontier.program.problem import Problem
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
-    from frontier.lowering.loops import Program
+    from frontier.lowering.builder import Builder
     from frontier.program.enactor import Enactor
     from frontier.program.problem import Field
     from frontier.program.schedule import Schedule
@@ -103,10 +103,10 @@ def _rows(g: Graph, needs: Needs, weighted: bool) -> int:
     return found + (g.weights.nbytes if weighted and g.weights is not None else 0)
 
 
-def _program(enactor: type[Enactor], p: Outline, schedule: Schedule | None) -> Program:
+def _program(enactor: type[Enactor], p: Outline, schedule: Schedule | None) -> Builder:
     backend = p.graph.placement.backend
     makes = type(backend).program is not Backend.program
-    made: Program = lowered(enactor.program(), p, schedule, backend if makes else backend_named("cpu"))
+    made: Builder = lowered(enactor.program(), p, schedule, backend if makes else backend_named("cpu"))
     return made
 
 
@@ -126,7 +126,7 @@ def _bytes_spread(p: Outline) -> int:
     return p.graph.num_vertices * sum(dtype.itemsize for dtype in each)
 
 
-def _arrays(program: Program, g: Graph) -> Iterator[Array]:
+def _arrays(program: Builder, g: Graph) -> Iterator[Array]:
     """What a program takes from the workspace; without the threads' own memory that does not grow with the graph."""
     made = roles(g)
     workers = threads.num_threads()  # for a small graph there is one, so this is the most
@@ -147,7 +147,7 @@ def _arrays(program: Program, g: Graph) -> Iterator[Array]:
                 yield what, role, made[role][1]
 
 
-def _walks(program: Program, g: Graph) -> bool:
+def _walks(program: Builder, g: Graph) -> bool:
     """Whether a program walks in-edges, or may."""
     may = any(isinstance(each, HasInLists) for each in program.inputs.values())
     return program.needs_in or (may and g.placement.backend.may_pull(g))

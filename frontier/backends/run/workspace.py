@@ -17,9 +17,9 @@ import numpy as np
 from frontier import tracing
 from frontier.compile import codes
 from frontier.graph.sparse_offsets import SparseOffsets
+from frontier.lowering.builder import Builder
 from frontier.lowering.frontier_state import SMALL, FrontierState
 from frontier.lowering.inputs import Buffer, Length
-from frontier.lowering.loops import Program
 from frontier.lowering.module import words
 from frontier.memory import kept
 from frontier.memory.shortage import explained
@@ -36,7 +36,7 @@ __all__ = [
     "take",
 ]  # fmt: skip
 
-AnyProgram = TypeVar("AnyProgram", bound=Program)
+AnyProgram = TypeVar("AnyProgram", bound=Builder)
 
 _pool: weakref.WeakKeyDictionary[Graph, list[Workspace]] = weakref.WeakKeyDictionary()
 _lock = renewed(threading.Lock())
@@ -226,7 +226,7 @@ class Code:
 
     Attributes
     ----------
-    program : Program
+    program : Builder
     run : callable
         The loop function, or the kernel.
     whole : callable, optional
@@ -245,7 +245,7 @@ class Code:
         Kept for later runs, since much is the same in all runs with a workspace.
     """
 
-    program: Program
+    program: Builder
     run: Any
     whole: Callable[[], Any] | None = None
 
@@ -278,7 +278,7 @@ def code_for(program: AnyProgram, graph: Graph, make: Callable[[AnyProgram], Any
 
     Parameters
     ----------
-    program : Program
+    program : Builder
     graph : Graph
         The graph on which it runs first. If that is dense, everything is compiled at once, which is faster than twice.
     make : callable

@@ -4,11 +4,12 @@
 them there, ``numbering`` gives vertices other numbers for it (``numbering_kernels``), and ``deriving`` makes in-edges.
 Fields of vertices lie on the first GPU; large ones are spread, too (``spread_fields``). ``replicas`` is what each GPU
 has of a graph and a problem while a program runs. Most programs are one kernel on each GPU: ``touches`` finds which can
-be, and what their steps touch at elements of other GPUs; ``peers`` and ``program`` lower them, ``inputs`` are what the
-host gives them, ``printer`` prints kernels, ``phases`` are the parts of these that exchange (with ``block_phases``,
+be, and what their steps touch at elements of other GPUs. They are lowered as for one GPU, but with ``own_frontiers``;
+then ``exchange_pass`` adds what GPUs exchange, by what ``peers`` says of them. ``inputs`` are what the host gives
+programs, ``printer`` prints kernels, ``phases`` are the parts of these that exchange (with ``block_phases``,
 ``combining_phases`` and ``packing_phases``), ``barriers`` finds where they meet, ``meeting`` is the barrier of all
 GPUs, and ``meeting_words`` what they tell each other there. ``claims`` finds steps, such as those of searches, of which
-GPUs tell each other bits instead of values; ``claim_program`` lowers these, and ``claim_phases`` are their phases.
+GPUs tell each other bits instead of values; ``claim_exchange`` adds that, and ``claim_phases`` are their phases.
 ``fused`` runs the kernels, of which ``part`` is one, and ``loading`` gives the other GPUs the fields before, and brings
 them back. ``on_rank`` runs the same kernels in processes with a GPU each; ``rank_graph`` is what each has of the graph,
 and ``rank_fields`` of the fields.
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from frontier.distributed.transport.communicators import Communicator
     from frontier.graph.graph import Graph
     from frontier.graph.shares import Shares
-    from frontier.lowering.loops import Program
+    from frontier.lowering.builder import Builder
     from frontier.memory.base import Memory
     from frontier.program.execution import Execution
     from frontier.program.frontiers import Frontier
@@ -99,9 +100,9 @@ class DevicesBackend(Backend):
 
         return FieldStore() if g._topology.spread is None else SpreadFields()
 
-    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Builder:
         """Lower a step as the cuda backend does: here each step of it is a program of its own."""
-        made: Program = backend_named("cuda").program(step, p, given, schedule)
+        made: Builder = backend_named("cuda").program(step, p, given, schedule)
         return made
 
     def placement(self, part: str = "") -> Placement:

@@ -1,7 +1,7 @@
 """A run on several GPUs of a program that is one kernel on each: they exchange inside their kernels.
 
 The host launches the kernel on all GPUs, waits for all, and acts on why they returned, which is the same for all unless
-one has failed. :mod:`frontier.distributed.devices.program` makes the kernel.
+one has failed. :mod:`frontier.distributed.devices.exchange_pass` makes the kernel.
 """
 
 from __future__ import annotations

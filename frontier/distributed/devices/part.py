@@ -15,6 +15,7 @@ from frontier.backends.run import workspace
 from frontier.backends.run.execution import LoopExecution
 from frontier.backends.run.workspace import Code, Workspace
 from frontier.compile import codes
+from frontier.distributed.devices.exchange_pass import program_of_part
 from frontier.distributed.devices.execution import _copied
 from frontier.distributed.devices.inputs import (
     BOX,
@@ -37,10 +38,9 @@ from frontier.distributed.devices.meeting_words import (
     box_words,
     sums_at,
 )
-from frontier.distributed.devices.program import PeersProgram
+from frontier.distributed.devices.own_frontiers import OwnFrontiers
 from frontier.errors import DeviceLostError
 from frontier.lowering.inputs import Buffer, HasInLists, Input
-from frontier.lowering.loops import lower
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.program.layout import Layout
@@ -48,6 +48,7 @@ from frontier.program.layout import Layout
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from frontier.backends.cuda.program import CudaProgram
     from frontier.distributed.devices.replicas import Replica
     from frontier.distributed.devices.touches import Touches
     from frontier.graph.graph import Graph
@@ -91,8 +92,6 @@ class _PeersTable(launch.Exchange):
 class Part(CudaExecution):
     """What one GPU does."""
 
-    _program: PeersProgram
-
     def __init__(
         self,
         step: Step,
@@ -123,7 +122,9 @@ class Part(CudaExecution):
                 self._fill(self._counters())
             self._prepare()
             if f is not None:
-                count, _ = self._program.sizes(self._program.given)
+                frontiers = self._program.frontiers
+                assert isinstance(frontiers, OwnFrontiers)
+                count, _ = frontiers.peers.size(self._program.given)
                 self._words[self._at[count.name]] = len(f)
             _clear(self._box())
             if work.kept.get("running"):  # a run before this one has not come to its end
@@ -468,11 +469,10 @@ def _made_for(step: Step, p: Problem, given: str | None, schedule: ResolvedSched
     key = ("peers", p.graph.placement.memory, layout, given, schedule, build, captures.key, touches.key)
     code = known.get(key)
     if code is None:
-        program = lower(step, layout, schedule, given, lambda a, b: PeersProgram(a, b, build, touches))
-        assert isinstance(program, PeersProgram)
+        program = program_of_part(step, layout, schedule, given, build, touches)
         program.captures = captures.parts
 
-        def make(program: PeersProgram) -> Any:
+        def make(program: CudaProgram) -> Any:
             return launch.kernel(program, lambda: _blame(step, layout, schedule, given))
 
         code = known[key] = workspace.code_for(program, p.graph, make, lambda: launch.is_known(program))

@@ -10,6 +10,7 @@ from frontier.lowering.ir import Counter, Phase, expression
 from frontier.lowering.variables import CODE, STOP
 
 if TYPE_CHECKING:
+    from frontier.backends.cuda.program import CudaProgram
     from frontier.distributed.devices.peers import Peers
 
 __all__ = ["PeersPrinter"]
@@ -18,7 +19,9 @@ __all__ = ["PeersPrinter"]
 class PeersPrinter(LeaderPrinter):
     """Prints a kernel whose GPUs meet at some of its barriers."""
 
-    program: Peers
+    def __init__(self, program: CudaProgram, peers: Peers) -> None:
+        super().__init__(program)
+        self.peers = peers
 
     def started(self) -> list[str]:
         """For a trace: when a phase begins."""
@@ -28,18 +31,18 @@ class PeersPrinter(LeaderPrinter):
         """For a trace: the first thread adds up how long phases of exchange, and others, have taken."""
         if not self.program.build.traced:
             return []
-        box, at = self._by_thread(self.program.box), self._by_thread(expression(sums_at(self.program.parts)))
-        exchanges = [number for number, phase in self._calls.items() if phase in self.program.exchanges]
+        box, at = self._by_thread(self.peers.box), self._by_thread(expression(sums_at(self.peers.parts)))
+        exchanges = [number for number, phase in self._calls.items() if phase in self.peers.exchanges]
         kind = " or ".join(f"call == {number}" for number in exchanges) or "False"
         return ["if w == 0:", f"    {box}[{at} + ({MERGED} if {kind} else {COMPUTED})] += clock() - begun"]
 
     def announced(self, call: str) -> list[str]:
         """Lines that number the meetings."""
-        return [f"if {self._meets(call)}:", f"    {self.place(self.program.meetings)} += 1"]
+        return [f"if {self._meets(call)}:", f"    {self.place(self.peers.meetings)} += 1"]
 
     def noted(self, phase: Phase) -> list[str]:
         """Only what all know together ends a run; what this GPU finds alone it tells at the next meeting."""
-        stopped, failed = self.place(self.program.stopped), self.place(self.program.failed)
+        stopped, failed = self.place(self.peers.stopped), self.place(self.peers.failed)
         error, stop = self.counter(Counter("ERROR")), self.counter(Counter("STOP"))
         if not phase.meets:
             return [f"{stopped} |= {stop}", f"if {error} != 0:", f"    {failed} = {error}"]
@@ -54,12 +57,12 @@ class PeersPrinter(LeaderPrinter):
 
     def meeting(self, arrivals: str) -> list[str]:
         """Lines of the barrier at the end of a phase, at which all GPUs may meet."""
-        program = self.program
-        who = ", ".join(map(self._by_thread, (program.box, program.boxes, program.rank, program.parts)))
-        when = ", ".join(self.place(var) for var in (program.meetings, program.stopped, program.failed))
+        peers = self.peers
+        who = ", ".join(map(self._by_thread, (peers.box, peers.boxes, peers.rank, peers.parts)))
+        when = ", ".join(self.place(var) for var in (peers.meetings, peers.stopped, peers.failed))
         return [
             f"if {self._meets('call')}:",
-            f"    meet(C, slot, {arrivals}, {program.big}, {who}, {when})",
+            f"    meet(C, slot, {arrivals}, {self.program.big}, {who}, {when})",
             "else:",
             *(f"    {line}" for line in super().meeting(arrivals)),
         ]

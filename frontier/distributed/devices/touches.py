@@ -259,5 +259,5 @@ def _check(step: Step, schedule: ResolvedSchedule) -> None:
         raise OneKernelError("vertices that are held back")
     if not all(reduction.runtime for _, reduction in step.partial()):
         raise OneKernelError("reductions by functions of the user")
-    if schedule.switch != "beamer" or schedule.hub_cache or schedule.deterministic or not schedule.fuse:
+    if schedule.hub_cache or schedule.deterministic or not schedule.fuse:
         raise OneKernelError("the schedule")

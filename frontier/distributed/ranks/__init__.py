@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from frontier.distributed.transport.communicators import Communicator
     from frontier.graph.graph import Graph
     from frontier.graph.shares import Shares
-    from frontier.lowering.loops import Program
+    from frontier.lowering.builder import Builder
     from frontier.program.field_store import FieldStore
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
@@ -138,9 +138,9 @@ class RanksBackend(Backend):
 
         return Threads(1).members[0] if self.parts else world()
 
-    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Builder:
         """Lower a step as the cpu backend does: here each step of it is a program of its own."""
-        made: Program = backend_named("cpu").program(step, p, given, schedule)
+        made: Builder = backend_named("cpu").program(step, p, given, schedule)
         return made
 
     def placement(self, part: str = "") -> Placement:

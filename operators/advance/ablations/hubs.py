@@ -65,7 +65,7 @@ def hubs(step: Advance, b: Builder, source: FrontierState) -> Expr:
     enough = b.schedule.gamma * every
     # The hubs are counted only where the frontier has vertices enough.
     with b.when(both(equal(pulling, 0), every > 0, source.count > enough)):
-        b.sparse(source)
+        b.frontiers.sparse(source)
         given = elements(b, source, "vertex") | {"offsets": b.lists(step.edges)[0], "least": least}
         b.phase(
             b.kernel("count_hubs", {"cpu": counting_on_cpu, "cuda": counting}[b.backend], given),

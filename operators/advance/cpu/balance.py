@@ -21,8 +21,9 @@ OWN = {"thread": (thread.lower, False), "merge_path": (merge_path.lower, True), 
 def push(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phases of the schedule's balance; ``auto`` is ``merge_path``."""
     lower, scanned = registered_balance(b.schedule.balance, b.backend) or OWN[b.schedule.balance]
-    if scanned:
-        b.scanned(source, step.edges)
-    else:
-        b.sparse(source)
-    lower(step, b, source, target, next_scan)
+    with b.locally(step, target):
+        if scanned:
+            b.frontiers.scanned(source, step.edges)
+        else:
+            b.frontiers.sparse(source)
+        lower(step, b, source, target, next_scan)

@@ -115,7 +115,7 @@ def finish(
         b.set(EPOCH, EPOCH + 1)
     after = walked(how, seen)
     if step.output is not None:
-        after += b.produced(target, step.output, next_scan if scanned else "")
+        after += b.frontiers.produced(target, step.output, next_scan if scanned else "")
     if step.held is not None:
         after.append(b.assign(step.held, Counter("PILE_COUNT")))
     b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", [step.fn, step.where, step.hold], work=work)

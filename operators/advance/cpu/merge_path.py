@@ -58,11 +58,11 @@ def pushing(visit: Callee, end: Callee) -> Callable[..., Any]:
 def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
     edge = Edge.of(step, b, target, next_scan)
-    everything = b.everything(source)
+    everything = b.frontiers.everything(source)
     given: dict[str, Value] = {
         "everything": everything,
-        "queue": b.queue(source, "vertex"),
-        "scan": b.edges_before(everything, step.edges, b.scan_of(source)),
+        "queue": b.frontiers.queue(source, "vertex"),
+        "scan": b.edges_before(everything, step.edges, b.frontiers.scan_of(source)),
         "count": source.count,
         "total": source.edges,
         "lists": edge.lists,

@@ -19,7 +19,7 @@ from frontier.lowering.ir import Counter, Value
 from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.pulling import pulled, pulling
-from frontier.operators.shared.phases import adjacency, make_bitmap, walked
+from frontier.operators.shared.phases import adjacency, walked
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -95,18 +95,18 @@ def sweeping(search: Callee, where: Callee, appends: bool) -> Callable[..., Any]
 
 def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
     """Add the phases: the frontier as a bitmap, then the sweep over all vertices."""
-    make_bitmap(b, source, "uint64", False)
+    b.frontiers.bitmap(source, "uint64", False)
     opposite = "in" if step.edges == "out" else "out"
     lists, constants = adjacency(b, opposite, arguments(step.fn, "edge"))
     given: dict[str, Value] = {
-        "everything": b.everything(source),
+        "everything": b.frontiers.everything(source),
         "bits": pointer("uint64", source.bits),
         "n": b.capacity("vertex"),
         "lists": lists,
     }
     appends = step.output is not None
     if appends:
-        given["made"] = pointer("uint64", b.next_bits(target))
+        given["made"] = pointer("uint64", b.frontiers.next_bits(target))
         given["degrees"] = b.lists(step.edges)[0]
     near = "src" if step.far == "dst" else "dst"
     visit = b.calling(step.fn, "edge", (near, step.far, "edge", "weight"))

@@ -169,4 +169,4 @@ def far_ends(step: Advance, b: Builder, edges: FrontierState, vertices: Frontier
     given["out"], scanned = output(b, vertices, "vertex", next_scan, stamps, epoch)
     b.set(EPOCH, EPOCH + 1)
     made = b.kernel("far_ends", listing, given, scanned=scanned)
-    b.phase(made, b.produced(vertices, "vertex", next_scan), "list the far ends", work=edges.count)
+    b.phase(made, b.frontiers.produced(vertices, "vertex", next_scan), "list the far ends", work=edges.count)

@@ -2,8 +2,8 @@
 
 Each balance is a module with a function ``lower``, which adds its phases to the program; its arguments are those of
 :func:`push`. Two calls prepare the frontier for it, by a phase of their own if that is necessary:
-``b.sparse`` makes a bitmap a queue of ids, and ``b.scanned`` in addition computes the prefix sum of the degrees unless
-the step before wrote it. A frontier that is everything stays as it is: no queue exists.
+``b.frontiers.sparse`` makes a bitmap a queue of ids, and ``b.frontiers.scanned`` in addition computes the prefix sum of
+the degrees unless the step before wrote it. A frontier that is everything stays as it is: no queue exists.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
-__all__ = ["push", "push_claims"]
+__all__ = ["push"]
 
 #: A frontier of at most so many vertices, with so many edges each on average, is small.
 SMALL, EDGES = 65536, 16
@@ -32,7 +32,7 @@ OWN = {"thread": (thread.lower, False), "merge_path": (merge_path.lower, True)}
 
 
 def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    """Add the phases of the schedule's balance; ``auto`` decides on the device, in every pass.
+    """Add a push; on several GPUs, one of few edges may claim what it accepts at the owners.
 
     Parameters
     ----------
@@ -46,6 +46,21 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
     next_scan : {"out", "in", ""}
         Of which degrees the next step wants the prefix sum beside the ids of the new queue.
     """
+    few = b.acceptance.few(step, source, target) if b.acceptance is not None else None
+    if few is None:
+        with b.locally(step, target):
+            _push(step, b, source, target, next_scan)
+        return
+    b.frontiers.scanned(source, step.edges)
+    with b.when(few) as branch, b.locally(step, target, "claim"):
+        balance = thread if b.build.short and step.hold is None else merge_path
+        balance.lower(step, b, source, target, "out")
+    with b.otherwise(branch), b.locally(step, target):
+        _push(step, b, source, target, next_scan)
+
+
+def _push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
+    """Add the phases of the schedule's balance; ``auto`` decides on the device, in every pass."""
     if b.build.streams:
         # In order, reading in place takes less time than windows of all lists, unless nearly all of them are wanted.
         nearly_ascending(b, source, step.edges)
@@ -55,28 +70,19 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
     if balance != "auto":
         lower, scanned = registered_balance(balance, b.backend) or OWN[balance]
         if scanned:
-            b.scanned(source, step.edges)
+            b.frontiers.scanned(source, step.edges)
         else:
-            b.sparse(source)
+            b.frontiers.sparse(source)
             if not b.low_degree and not step.may_pull(b.schedule) and deduplication(step, b) != "cull":
                 next_scan = ""  # the next push of this step would not look at the scan either
         lower(step, b, source, target, next_scan)
         return
-    b.scanned(source, step.edges)
+    b.frontiers.scanned(source, step.edges)
     if not b.build.bounded:
         merge_path.lower(step, b, source, target, next_scan)
         return
-    small = both(source.count <= SMALL, source.edges <= EDGES * source.count, b.other_than(source, ALL))
+    small = both(source.count <= SMALL, source.edges <= EDGES * source.count, b.frontiers.other_than(source, ALL))
     with b.when(small) as branch:
         thread.lower(step, b, source, target, next_scan)
     with b.otherwise(branch):
         merge_path.lower(step, b, source, target, next_scan)
-
-
-def push_claims(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState) -> None:
-    """Add the phase of a push with few edges that claims on several GPUs, at the owners of far ends.
-
-    ``source`` has the prefix sum of its degrees, and so will ``target``.
-    """
-    balance = thread if b.build.short and step.hold is None else merge_path
-    balance.lower(step, b, source, target, "out")

@@ -222,12 +222,8 @@ class Edge(NamedTuple):
             # Queues of edges get no scan.
             out, next_scan = queue_of(b, target, step.output, after)
             more = dedup.given(b) if dedup is not None else stamps(b) if how == "stamp" else {}
-            if how == "share":
-                more["taken"], more["blocks"] = b.touched("")
-            if how == "direct":
-                more["taken"] = b.frontiers_of_owners(target)
-            if passes_over:
-                more["claimed"] = b.claimed_bits(step)
+            if b.acceptance is not None:
+                more |= b.acceptance.tests(step, target, passes_over)
             if b.carries(next_scan):
                 more["following"] = b.lists(next_scan)[1]
             out, next_scan = queue_of(b, target, step.output, after, **more)
@@ -257,8 +253,8 @@ def deduplication(step: Advance, b: CudaProgram) -> str:
     """
     if step.output != "vertex":
         return ""
-    if b.shares:
-        return b.sharing(step)
+    if b.acceptance is not None:
+        return b.acceptance.how(step)
     chosen = (name for name, dedup in DEDUPS.items() if not b.low_degree and dedup.chosen(step, b))
     return next(chosen, "" if step.unique == "claimed" else "stamp")
 
@@ -308,7 +304,7 @@ def finish(
     if step.held is not None:
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
     if step.output is not None and _appends(kept):
-        after += b.produced(target, step.output, next_scan)
+        after += b.frontiers.produced(target, step.output, next_scan)
     b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", [step.fn, step.where, step.hold])
     if dedup is not None and dedup.after is not None:
         dedup.after(b, source, target, next_scan)
@@ -324,11 +320,11 @@ def unique(b: CudaProgram, current: FrontierState) -> None:
     if b.low_degree or current.kinds != {"vertex"}:
         return
     after = b.next_scan
-    b.sparse(current)
-    with b.when(b.other_than(current, ALL)):
+    b.frontiers.sparse(current)
+    with b.when(b.frontiers.other_than(current, ALL)):
         given = frontier(b, current, "vertex")
         del given["everything"]
         given["out"], next_scan = queue_of(b, current, "vertex", after, **stamps(b))
         next_epoch(b)
         made = b.kernel("unique", removing_duplicates, given, **appending(b, next_scan))
-        b.phase(made, b.produced(current, "vertex", next_scan), "remove duplicates")
+        b.phase(made, b.frontiers.produced(current, "vertex", next_scan), "remove duplicates")

@@ -32,7 +32,7 @@ def taking() -> Callable[..., Any]:
 
 
 def _after(b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    large = both(no(b.unscanned(source)), source.edges > (b.capacity("vertex") >> 2))
+    large = both(no(b.frontiers.unscanned(source)), source.edges > (b.capacity("vertex") >> 2))
     list_marks(b, target, next_scan, large if b.written(next_scan) else None)
 
 
@@ -68,7 +68,7 @@ def _marks_by_blocks(b: CudaProgram, target: FrontierState, next_scan: str, out:
     ]
     b.phase(Call("count_marks", WORDS, SLOT, *_stamps(b), out[3]), counted, "count the marks")
     after: list[Node] = [
-        *b.produced(target, "vertex", next_scan),
+        *b.frontiers.produced(target, "vertex", next_scan),
         Assign(target.count, found & 0xFFFFFFFF),
         Assign(target.edges, found >> 32),
     ]
@@ -81,7 +81,7 @@ def _marks_by_warps(b: CudaProgram, target: FrontierState, next_scan: str, out: 
     warp = Call("thread_index") >> cast("int32", 5)
     held = Call(f"{b.layout.ids}_shared", Var("FREE") + size * Call("part_of_warp") * warp)
     call = Call("queue_of_marks", WORDS, SLOT, b.big, WORKER, WORKERS, *_stamps(b), *out, held)
-    b.phase(call, b.produced(target, "vertex", next_scan), "list the marked vertices")
+    b.phase(call, b.frontiers.produced(target, "vertex", next_scan), "list the marked vertices")
 
 
 MARK = Dedup(

@@ -228,17 +228,17 @@ def pushing(
 def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``.
 
-    Called after ``b.scanned(source, ...)``, so ``source`` has the prefix sum, and its ``edges`` their number. The
-    arguments are those of :func:`frontier.operators.advance.cuda.balance.push`.
+    Called after ``b.frontiers.scanned(source, ...)``, so ``source`` has the prefix sum, and its ``edges`` their number.
+    The arguments are those of :func:`frontier.operators.advance.cuda.balance.push`.
     """
     edge = Edge.of(step, b, target, next_scan)
     b.scratch = True  # the kernel uses the block's scratch memory
-    everything = b.everything(source)
+    everything = b.frontiers.everything(source)
     # The kernel's own parameters by name. Where the frontier is everything, the graph's offsets are the prefix sum.
     given: dict[str, Value] = {
         "everything": everything,
-        "queue": b.queue(source, "vertex"),
-        "scan": b.edges_before(everything, step.edges, b.scan_of(source)),
+        "queue": b.frontiers.queue(source, "vertex"),
+        "scan": b.edges_before(everything, step.edges, b.frontiers.scan_of(source)),
         "count": source.count,
         "total": source.edges,
         "lists": edge.lists,
@@ -246,8 +246,8 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     }
     # The kernel is pushing(visit=..., appends=..., ...), made when the program is compiled, and gets these arguments.
     more: dict[str, Constant] = dict(edge.appends)
-    if deduplication(step, b) == "direct":
-        more |= {"deliver": b.deliver(), "delivers": True}
+    if b.acceptance is not None and deduplication(step, b) == "direct":
+        more |= {"deliver": b.acceptance.deliver(step), "delivers": True}
     if deduplication(step, b) == "told":
         more |= {"sift": Made(sifting, {"visit": edge.visit}), "sifts": True}
         b.sifts = True

@@ -30,7 +30,7 @@ from frontier.operators.advance.cuda.edges import is_hit
 from frontier.operators.advance.cuda.hub_cache import TABLE, fill_hubs, hub_cache, hubs_among
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
 from frontier.operators.advance.pulling import pulled, pulling
-from frontier.operators.shared.phases import adjacency, make_bitmap, walked
+from frontier.operators.shared.phases import adjacency, walked
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.collectives import part_of_warp, warp_flush, warp_put
@@ -297,13 +297,13 @@ def sweeping(
 
 def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState) -> None:
     """Add the phases: make the frontier a bitmap, then sweep over all vertices, or over those that still wait."""
-    make_bitmap(b, source, "uint32")
+    b.frontiers.bitmap(source, "uint32")
     queue = waiting(step, b)
     if queue is None:
         _search(step, b, source, target)
         return
     with b.when(queue.valid) as branch:
-        made = pointer("uint32", b.next_bits(target))
+        made = pointer("uint32", b.frontiers.next_bits(target))
         b.phase(b.divided("fill_bits", made, b.capacity("vertex")), title="clear the next bitmap")
         _search(step, b, source, target, queue, again=True)
     with b.otherwise(branch):
@@ -328,7 +328,7 @@ def _search(
     direction = "in" if step.edges == "out" else "out"
     lists, loads = adjacency(b, direction, arguments(step.fn, "edge"))
     given: dict[str, Value] = {
-        "everything": b.everything(source),
+        "everything": b.frontiers.everything(source),
         "bits": pointer("uint32", source.bits),
         "n": b.capacity("vertex"),
         "lists": lists,
@@ -341,7 +341,7 @@ def _search(
         given["heads"] = b.array(f"heads_{direction}", Derived("heads", direction), b.layout.ids)
     appends, notes = step.output is not None, queue is not None
     if appends:
-        given["made"] = pointer("uint32", b.next_bits(target))
+        given["made"] = pointer("uint32", b.frontiers.next_bits(target))
         given["degrees"] = b.lists(step.edges)[0]
     if queue is not None:
         given |= queue.parameters(again)
@@ -354,6 +354,7 @@ def _search(
     visit = Made(
         visiting, {"visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")), "where": where, **loads}
     )
+    own = b.frontiers.own_range("vertex")
     constants: dict[str, Constant] = {
         "search": Made(searching, {"visit": visit, "where": where, "cached": cached, "headed": headed, **_alone(b)}),
         "where": where,
@@ -362,10 +363,10 @@ def _search(
         "cached": cached,
         "appends": appends,
         "big": b.big,
-        "ranged": b.shares,
+        "ranged": own is not None,
     }
-    if b.shares:
-        given["total"], given["n"] = b.own_range("vertex")
+    if own is not None:
+        given["total"], given["n"] = own
     after = walked(PULL, Counter("EXAMINED"))
     if appends:
         after += pulled(b, target)

@@ -300,8 +300,8 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     b.holds = step.held is not None and carries and not b.decides and b.build.packs
     given = elements(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     keep = Made(keeping, {"take": edge.take, "early": early, "carries": carries}) if edge.take is not None else None
-    delivers = deduplication(step, b) == "direct"
-    more = {"deliver": b.deliver() if delivers else None, "delivers": delivers}
+    at_owners = b.acceptance if deduplication(step, b) == "direct" else None
+    more = {"deliver": at_owners.deliver(step) if at_owners else None, "delivers": at_owners is not None}
     constants: dict[str, Constant] = {
         "visit": edge.visit,
         "lanes": _lanes(step, b),
@@ -317,7 +317,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         made = b.kernel(name, sampling, given, **constants)
     else:
         given["carried"] = b.carried(source, step.edges)
-        given["starts"] = pointer(b.layout.offsets, b.scan_of(source))
+        given["starts"] = pointer(b.layout.offsets, b.frontiers.scan_of(source))
         given["slots"] = b.capacity("edge")
         first, last = step.part or (0, None)
         constants |= {"skipped": first, "at_most": None if last is None else max(last - first, 0), "fetch": None}
@@ -363,4 +363,4 @@ def far_ends(step: Advance, b: CudaProgram, edges: FrontierState, vertices: Fron
     given["out"], next_scan = queue_of(b, vertices, "vertex", "" if step.part else step.edges, **stamps)
     b.set(EPOCH, EPOCH + 1)
     made = b.kernel("far_ends", listing, given, **appending(b, next_scan))
-    b.phase(made, b.produced(vertices, "vertex", next_scan), "list the far ends")
+    b.phase(made, b.frontiers.produced(vertices, "vertex", next_scan), "list the far ends")
