@@ -15,16 +15,16 @@ from frontier.lowering.inputs import WorkerArray, WorkerTable
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee
 from frontier.lowering.variables import WORKER, pointer
-from frontier.operators.elementwise.cpu import LEAST, MOST, columns
+from frontier.operators.elementwise.cpu import columns
 from frontier.operators.gather.cpu_mode import counting
 from frontier.operators.gather.phases import gathering_edges
+from frontier.operators.shared.cpu_walks import over_elements, over_list
 from frontier.operators.shared.phases import frontier, nearer, walked
 from frontier.operators.shared.reductions import MODE
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
     from frontier.backends.cpu.intrinsics import fetch_add
-    from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather
@@ -43,25 +43,16 @@ def gathering(
     flag: bool,
 ) -> Callable[..., Any]:
     """The reduction of the values of a vertex's edges into a field, a bool if ``flag``."""
-    every = where is None
+    elements, edges = over_elements(), over_list(where, renumbered, weighted)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into):
         examined = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                result = np.float64(identity) if real else np.int64(identity)
-                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
-                    far = np.int64(lists.ends[k])
-                    e = np.int64(lists.in_edges[k]) if renumbered else k
-                    weight = lists.weights[e] if weighted else 0
-                    if every or truth(where(p, C, slot, far)):
-                        result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
-                into[x] = truth(result) if flag else result
-                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            result = np.float64(identity) if real else np.int64(identity)
+            for far, e, weight in edges(p, C, slot, lists, x):
+                result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
+            into[x] = truth(result) if flag else result
+            examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
         fetch_add(C, slot + EXAMINED, examined)
 
     return phase
@@ -71,26 +62,17 @@ def finding(
     value: Callee, where: Callee, renumbered: bool, weighted: bool, op: str
 ) -> Callable[..., Any]:
     """The far end of a vertex's edge with the least (greatest) value, of several the smallest; -1 without edges."""
-    every = where is None
+    elements, edges = over_elements(), over_list(where, renumbered, weighted)
     nearest = nearer(op)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into):
         examined = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                best, result = LAST, LAST
-                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
-                    far = np.int64(lists.ends[k])
-                    e = np.int64(lists.in_edges[k]) if renumbered else k
-                    weight = lists.weights[e] if weighted else 0
-                    if every or truth(where(p, C, slot, far)):
-                        best, result = nearest(best, result, value(p, C, slot, x, far, e, weight), far)
-                into[x] = result if result != LAST else -1
-                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            best, result = LAST, LAST
+            for far, e, weight in edges(p, C, slot, lists, x):
+                best, result = nearest(best, result, value(p, C, slot, x, far, e, weight), far)
+            into[x] = result if result != LAST else -1
+            examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
         fetch_add(C, slot + EXAMINED, examined)
 
     return phase
@@ -107,28 +89,19 @@ def gathering_rows(
     flag: bool,
 ) -> Callable[..., Any]:
     """The same for a field with several values: an edge is visited once, and adds to all of them, in ``row``."""
-    every = where is None
+    elements, edges = over_elements(), over_list(where, renumbered, weighted)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into, row, width):
         examined = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
+        for x in elements(C, slot, w, W, everything, queue, total):
+            for c in range(width):
+                row[c] = np.float64(identity) if real else np.int64(identity)
+            for far, e, weight in edges(p, C, slot, lists, x):
                 for c in range(width):
-                    row[c] = np.float64(identity) if real else np.int64(identity)
-                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
-                    far = np.int64(lists.ends[k])
-                    e = np.int64(lists.in_edges[k]) if renumbered else k
-                    weight = lists.weights[e] if weighted else 0
-                    if every or truth(where(p, C, slot, far)):
-                        for c in range(width):
-                            row[c] = add(C, slot, row[c], value(p, C, slot, x, far, e, weight, c))
-                for c in range(width):
-                    into[x * width + c] = truth(row[c]) if flag else row[c]
-                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-            first = next_piece(C, slot, W, size)
+                    row[c] = add(C, slot, row[c], value(p, C, slot, x, far, e, weight, c))
+            for c in range(width):
+                into[x * width + c] = truth(row[c]) if flag else row[c]
+            examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
         fetch_add(C, slot + EXAMINED, examined)
 
     return phase

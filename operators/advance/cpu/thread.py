@@ -19,13 +19,13 @@ from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.variables import EPOCH
 from frontier.operators.advance.cpu.edges import Edge, finish
 from frontier.operators.advance.sample import Sample, sample_key, sample_place
-from frontier.operators.elementwise.cpu import LEAST, MOST, appending, ending, output
+from frontier.operators.elementwise.cpu import appending, ending, output
+from frontier.operators.shared.cpu_walks import over_elements
 from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
     from frontier.backends.cpu.intrinsics import fetch_add
-    from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
@@ -45,29 +45,24 @@ def slicing(
 
     Vertices for which ``hold`` is true are counted, and put into the next frontier instead.
     """
-    holds, bounded = hold is not None, at_most is not None
+    holds, bounded, elements = hold is not None, at_most is not None, over_elements()
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, out):
         fill, before = 0, 0
         seen = np.int64(0)
         held = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                if holds and truth(hold(p, C, slot, x)):
-                    held += 1
-                    fill, before = put(C, slot, out, fill, before, x)
-                else:
-                    k_first = np.int64(lists.offsets[x]) + skipped
-                    k_last = np.int64(lists.offsets[x + 1])
-                    if bounded:
-                        k_last = min(k_last, k_first + at_most)
-                    seen += max(k_last - k_first, np.int64(0))
-                    for k in range(k_first, k_last):
-                        fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            if holds and truth(hold(p, C, slot, x)):
+                held += 1
+                fill, before = put(C, slot, out, fill, before, x)
+            else:
+                k_first = np.int64(lists.offsets[x]) + skipped
+                k_last = np.int64(lists.offsets[x + 1])
+                if bounded:
+                    k_last = min(k_last, k_first + at_most)
+                seen += max(k_last - k_first, np.int64(0))
+                for k in range(k_first, k_last):
+                    fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
         end(C, slot, out, fill, before)
         fetch_add(C, slot + EXAMINED, seen)
         if holds:
@@ -86,30 +81,25 @@ def sampling(
     place_of: Callee,
 ) -> Callable[..., Any]:
     """The same with ``drawn`` edges of every vertex, which follow from the seed: see :mod:`operators.sample`."""
-    holds = hold is not None
+    holds, elements = hold is not None, over_elements()
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, out, seed):
         fill, before = 0, 0
         seen = np.int64(0)
         held = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                if holds and truth(hold(p, C, slot, x)):
-                    held += 1
-                    fill, before = put(C, slot, out, fill, before, x)
-                else:
-                    k_first = np.int64(lists.offsets[x])
-                    degree = np.int64(lists.offsets[x + 1]) - k_first
-                    key = key_of(p, seed, x)
-                    draws = min(degree, np.int64(drawn))
-                    seen += draws
-                    for draw in range(draws):
-                        k = k_first + (draw if draws == degree else place_of(p, key, degree, draw))
-                        fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            if holds and truth(hold(p, C, slot, x)):
+                held += 1
+                fill, before = put(C, slot, out, fill, before, x)
+            else:
+                k_first = np.int64(lists.offsets[x])
+                degree = np.int64(lists.offsets[x + 1]) - k_first
+                key = key_of(p, seed, x)
+                draws = min(degree, np.int64(drawn))
+                seen += draws
+                for draw in range(draws):
+                    k = k_first + (draw if draws == degree else place_of(p, key, degree, draw))
+                    fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
         end(C, slot, out, fill, before)
         fetch_add(C, slot + EXAMINED, seen)
         if holds:
@@ -120,17 +110,12 @@ def sampling(
 
 def listing(scanned: bool) -> Callable[..., Any]:
     """The far ends of edges, each once."""
-    put, end = appending(scanned, stamped=True), ending(scanned)
+    elements, put, end = over_elements(), appending(scanned, stamped=True), ending(scanned)
 
     def phase(p, C, slot, w, W, everything, queue, total, ends, out):
         fill, before = 0, 0
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                fill, before = put(C, slot, out, fill, before, np.int64(ends[x]))
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            fill, before = put(C, slot, out, fill, before, np.int64(ends[x]))
         end(C, slot, out, fill, before)
 
     return phase
