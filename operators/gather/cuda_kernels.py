@@ -16,6 +16,7 @@ from frontier.compile.keys import LAST
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_lanes import block_least, lanes_least, warp_least
 from frontier.operators.shared.cuda import among_lanes, in_block, in_warp
+from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at
@@ -64,12 +65,13 @@ def walking(
 ) -> Callable[..., Any]:
     """Return a function that reduces every ``stride``-th edge of ``x`` from ``k`` to ``end``; ``several`` at a time."""
     every = where is None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def bring(p, C, slot, lists, x, k, best, result):
         far = np.int64(lists.ends[k])
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        e = slot_at(lists, k)
         if every or truth(where(p, C, slot, far)):
-            weight = lists.weights[e] if weighted else 0
+            weight = weight_at(lists, e)
             if ends:
                 best, result = add(best, result, value(p, C, slot, x, far, e, weight), far)
             else:

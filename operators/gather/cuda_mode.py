@@ -24,6 +24,7 @@ from frontier.functors.numbers import hash as mixed
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_kernels import BLOCK, MANY, PIECE
 from frontier.operators.gather.cuda_lanes import block_least, lanes_least, nearer_of, next_lane
+from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at
@@ -66,15 +67,16 @@ def voting(value: Callee, where: Callee, renumbered: bool, weighted: bool, unsig
     compare as signed numbers do.
     """
     every = where is None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
     flip = -(2**63) if unsigned else 0
 
     def vote(p, C, slot, lists, x, k):
         far = np.int64(lists.ends[k])
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        e = slot_at(lists, k)
         label = np.int64(0)
         counts = every or truth(where(p, C, slot, far))
         if counts:
-            weight = lists.weights[e] if weighted else 0
+            weight = weight_at(lists, e)
             label = np.int64(integer(value(p, C, slot, x, far, e, weight)) ^ np.int64(flip))
         return counts, label
 

@@ -15,6 +15,7 @@ import numpy as np
 from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, FREE, PILE_COUNT, WORDS
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_kernels import BLOCK
+from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at
@@ -30,12 +31,13 @@ def walking_rows(
 ) -> Callable[..., Any]:
     """Return a function that reduces the ``c``-th value of every ``stride``-th edge of ``x`` from ``k`` to ``end``."""
     every = where is None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def bring(p, C, slot, lists, x, k, c, result):
         far = np.int64(lists.ends[k])
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        e = slot_at(lists, k)
         if every or truth(where(p, C, slot, far)):
-            weight = lists.weights[e] if weighted else 0
+            weight = weight_at(lists, e)
             result = add(C, slot, result, value(p, C, slot, x, far, e, weight, c))
         return result
 
