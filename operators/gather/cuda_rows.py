@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, FREE, PILE_COUNT, WORDS
+from frontier.backends.cuda.compile.runtime_words import EXAMINED, FREE, PILE_COUNT, WORDS
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_kernels import BLOCK
+from frontier.operators.gather.cuda_walks import next_list
 from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
@@ -107,11 +108,7 @@ def rows_by_blocks(walk: Callee, store: Callee, add: Callee, width: int, real: b
         groups = np.int64(block_size()) // columns
         going = held > 0
         while going:
-            sync()
-            if thread_index() == 0:
-                taken[0] = np.int32(fetch_add(C, slot + CURSOR, np.int64(1)))
-            sync()
-            at = np.int64(taken[0])
+            at = next_list(C, slot, taken)
             going = at < held
             if going:
                 x = np.int64(aside[at])
