@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cpu.runtime_words import EXAMINED, LINE
+from frontier.backends.cpu.runtime_words import LINE
 from frontier.compile.keys import LAST
 from frontier.errors import FrontierError
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD
@@ -18,13 +18,12 @@ from frontier.lowering.variables import WORKER, pointer
 from frontier.operators.elementwise.cpu import columns
 from frontier.operators.gather.cpu_mode import counting
 from frontier.operators.gather.phases import gathering_edges
-from frontier.operators.shared.cpu_walks import over_elements, over_list
+from frontier.operators.shared.cpu_walks import over_list, over_vertices
 from frontier.operators.shared.phases import frontier, nearer, walked
 from frontier.operators.shared.reductions import MODE
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
-    from frontier.backends.cpu.intrinsics import fetch_add
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather
@@ -43,17 +42,14 @@ def gathering(
     flag: bool,
 ) -> Callable[..., Any]:
     """The reduction of the values of a vertex's edges into a field, a bool if ``flag``."""
-    elements, edges = over_elements(), over_list(where, renumbered, weighted)
+    vertices, edges = over_vertices(), over_list(where, renumbered, weighted)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into):
-        examined = np.int64(0)
-        for x in elements(C, slot, w, W, everything, queue, total):
+        for x in vertices(C, slot, w, W, everything, queue, total, lists):
             result = np.float64(identity) if real else np.int64(identity)
             for far, e, weight in edges(p, C, slot, lists, x):
                 result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
             into[x] = truth(result) if flag else result
-            examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-        fetch_add(C, slot + EXAMINED, examined)
 
     return phase
 
@@ -62,18 +58,15 @@ def finding(
     value: Callee, where: Callee, renumbered: bool, weighted: bool, op: str
 ) -> Callable[..., Any]:
     """The far end of a vertex's edge with the least (greatest) value, of several the smallest; -1 without edges."""
-    elements, edges = over_elements(), over_list(where, renumbered, weighted)
+    vertices, edges = over_vertices(), over_list(where, renumbered, weighted)
     nearest = nearer(op)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into):
-        examined = np.int64(0)
-        for x in elements(C, slot, w, W, everything, queue, total):
+        for x in vertices(C, slot, w, W, everything, queue, total, lists):
             best, result = LAST, LAST
             for far, e, weight in edges(p, C, slot, lists, x):
                 best, result = nearest(best, result, value(p, C, slot, x, far, e, weight), far)
             into[x] = result if result != LAST else -1
-            examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-        fetch_add(C, slot + EXAMINED, examined)
 
     return phase
 
@@ -89,11 +82,10 @@ def gathering_rows(
     flag: bool,
 ) -> Callable[..., Any]:
     """The same for a field with several values: an edge is visited once, and adds to all of them, in ``row``."""
-    elements, edges = over_elements(), over_list(where, renumbered, weighted)
+    vertices, edges = over_vertices(), over_list(where, renumbered, weighted)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into, row, width):
-        examined = np.int64(0)
-        for x in elements(C, slot, w, W, everything, queue, total):
+        for x in vertices(C, slot, w, W, everything, queue, total, lists):
             for c in range(width):
                 row[c] = np.float64(identity) if real else np.int64(identity)
             for far, e, weight in edges(p, C, slot, lists, x):
@@ -101,8 +93,6 @@ def gathering_rows(
                     row[c] = add(C, slot, row[c], value(p, C, slot, x, far, e, weight, c))
             for c in range(width):
                 into[x * width + c] = truth(row[c]) if flag else row[c]
-            examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-        fetch_add(C, slot + EXAMINED, examined)
 
     return phase
 

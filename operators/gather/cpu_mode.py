@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cpu.runtime_words import EXAMINED
 from frontier.compile.keys import integer
 from frontier.lowering.kernels import Callee
-from frontier.operators.shared.cpu_walks import over_elements
+from frontier.operators.shared.cpu_walks import over_vertices
 from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
-    from frontier.backends.cpu.intrinsics import fetch_add
 
 __all__ = ["counting"]
 
@@ -34,13 +32,12 @@ def counting(value: Callee, where: Callee, renumbered: bool, weighted: bool, uns
     Values are int64; if ``unsigned``, what a field of uint64 holds. Then their highest bit is inverted, so that they
     compare as signed numbers do. A slot of ``table``, a worker's own, is two words: a value, and how often it occurs.
     """
-    every, elements = where is None, over_elements()
+    every, vertices = where is None, over_vertices()
     slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
     flip = -(2**63) if unsigned else 0
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into, table):
-        examined = np.int64(0)
-        for x in elements(C, slot, w, W, everything, queue, total):
+        for x in vertices(C, slot, w, W, everything, queue, total, lists):
             begin = np.int64(lists.offsets[x])
             end = np.int64(lists.offsets[x + 1])
             result = np.int64(-1) ^ flip
@@ -92,7 +89,5 @@ def counting(value: Callee, where: Callee, renumbered: bool, weighted: bool, uns
                         most = times
                         result = label
             into[x] = result ^ flip
-            examined += end - begin
-        fetch_add(C, slot + EXAMINED, examined)
 
     return phase

@@ -202,7 +202,9 @@ def by_lists(
     walk_lists = warp_elements(vertices, dealt)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into, aside, room, start):
-        examined = walk_lists(p, C, slot, w, W, total, start, (everything, queue, lists, into, aside, room))
+        lane = np.int32(w & 31)
+        given = (everything, queue, lists, into, aside, room)
+        examined = walk_lists(p, C, slot, lane, w, W, total, start, given)
         if tracing:
             add_up(C, slot, EXAMINED, examined)
 

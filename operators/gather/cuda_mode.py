@@ -261,10 +261,11 @@ def by_warps(vote: Callee, tally: Callee, store: Callee, longer: bool, dealt: bo
     walk = warp_elements(vertices, dealt)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into, aside, room, start, keys, counts, size):
+        lane = np.int32(w & 31)
         # The first warp of a block has the first table; w is another number where blocks copy.
         base = (np.int64(block_index()) * (block_size() >> 5) + (thread_index() >> 5)) * (size + EXTRA)
         given = (everything, queue, lists, into, aside, room, keys, counts, base, size)
-        examined = walk(p, C, slot, w, W, total, start, given)
+        examined = walk(p, C, slot, lane, w, W, total, start, given)
         if tracing:
             add_up(C, slot, EXAMINED, examined)
 

@@ -30,8 +30,7 @@ def warp_elements(vertices: Callee, dealt: bool) -> Callable[..., Any]:
     lists.
     """
 
-    def walk(p, C, slot, w, W, total, start, given):
-        lane = np.int32(w & 31)
+    def walk(p, C, slot, lane, w, W, total, start, given):
         examined = np.int64(0)
         if dealt:
             warps = W >> 5

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.cpu.runtime_words import EXAMINED
 from frontier.lowering.kernels import Callee
 from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
+    from frontier.backends.cpu.intrinsics import fetch_add
     from frontier.backends.cpu.runtime import next_piece, piece
 
-__all__ = ["LEAST", "MOST", "over_elements", "over_list", "over_pieces"]
+__all__ = ["LEAST", "MOST", "over_elements", "over_list", "over_pieces", "over_vertices"]
 
 #: Fewest and most elements of a piece: with fewer, dividing the work costs more than it saves.
 LEAST, MOST = 64, 4096
@@ -54,6 +56,20 @@ def over_elements(counted: bool = False) -> Callable[..., Any]:
                 yield i if counted or everything else np.int64(queue[i])
 
     return elements
+
+
+def over_vertices() -> Callable[..., Any]:
+    """Return a walk over a worker's vertices of a frontier that counts the edges of their lists as examined."""
+    elements = over_elements()
+
+    def vertices(C, slot, w, W, everything, queue, total, lists):
+        examined = np.int64(0)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            yield x
+            examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
+        fetch_add(C, slot + EXAMINED, examined)
+
+    return vertices
 
 
 def over_list(where: Callee, renumbered: bool, weighted: bool) -> Callable[..., Any]:
