@@ -157,7 +157,7 @@ def far_value(p, src):
 
 def test_pieces_are_dealt_out_where_there_are_hubs(compiled, monkeypatch):
     """Warps take pieces of a frontier one after another, where it has more vertices than there are threads."""
-    monkeypatch.setattr(importlib.import_module("frontier.operators.gather.cuda_kernels"), "MANY", 0)
+    monkeypatch.setattr(importlib.import_module("frontier.operators.gather.cuda_walks"), "MANY", 0)
     n = 2600 if os.environ.get("NUMBA_ENABLE_CUDASIM") == "1" else 300_000
     rng = np.random.default_rng(1)
     src = np.concatenate((np.arange(1, 1501), rng.integers(0, n, 2 * n)))

@@ -62,22 +62,57 @@ def making(doubled, other=None, low=2):
             else:
                 C[2 + i] = x if not doubled or calls else x + 1
     return phase
+
+def over_pairs(most):
+    def pairs(n):
+        i = 0
+        while i < n:
+            if i == most:
+                return
+            yield i, i * SCALE
+            i += 1
+    return pairs
+
+def over_odd(most):
+    pairs = over_pairs(most)
+    def odd(n):
+        for i, scaled in pairs(n):
+            if i & 1 == 1:
+                yield scaled
+    return odd
+
+def walking(most, end=1000):
+    odd = over_odd(most)
+    def phase(p, C, slot, w, W, total):
+        at, sum = 0, 0
+        for x in odd(w):
+            for y in odd(total):
+                if y == 9:
+                    continue
+                if y > end:
+                    break
+                at += 1
+                sum += x * y
+            C[at & 7] += x
+        C[0] = at
+        C[1] = sum
+    return phase
 '''
 
 HEAD = """
 from collections import namedtuple
 import numpy as np
-from kernels_of_test import making
+from kernels_of_test import making, walking
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
 from frontier.compile.translation.texts import gives, phase
 int64_at = POINTERS["int64"]
-made = phase(making(doubled={doubled}), "made")
+made = phase({made}, "made")
 
 @gives()
 def run(address, w, W):
     C = int64_at(address)
-    made(0, C, 0, w, W, 5)
+    made(0, C, 0, w, W, {total})
 """
 
 
@@ -99,8 +134,9 @@ def kernels(tmp_path):
     del sys.modules["kernels_of_test"]
 
 
-def test_a_closure_does_what_python_does(kernels, tmp_path):
-    run = imported("run_of_test", HEAD.format(doubled=True), tmp_path).run
+def run_compiled(made: str, total: int, folder: Path, w: int, W: int) -> list[int]:
+    """What the words are after a phase made by an expression."""
+    run = imported("run_of_test", HEAD.format(made=made, total=total), folder).run
     assert isinstance(run, Written)
     leave = translated(run, "run_of_test")
 
@@ -109,15 +145,30 @@ def test_a_closure_does_what_python_does(kernels, tmp_path):
         leave()
 
     address = entry.overloads[()].library.get_pointer_to_function("run_of_test")
-    found, expected = np.zeros(8, np.int64), np.zeros(8, np.int64)
-    _machine_code.function("run_of_test", address)(found.ctypes.data, 3, 5)
+    found = np.zeros(8, np.int64)
+    _machine_code.function("run_of_test", address)(found.ctypes.data, w, W)
+    return found.tolist()
+
+
+def test_a_closure_does_what_python_does(kernels, tmp_path):
+    found, expected = run_compiled("making(doubled=True)", 5, tmp_path, 3, 5), np.zeros(8, np.int64)
     kernels.making(doubled=True)(0, expected, 0, 3, 5, 5)
-    assert found.tolist() == expected.tolist() == [5, 2, 5, 7, 13, 19, 19, 0]
+    assert found == expected.tolist() == [5, 2, 5, 7, 13, 19, 19, 0]
+
+
+@pytest.mark.parametrize("constants", ["most=100", "most=6", "most=100, end=20", "most=0"])
+def test_generators_do_what_python_does(kernels, tmp_path, constants):
+    """Nested ones, of which one returns; and their loops, which continue, break and change variables outside."""
+    made = f"walking({constants})"
+    found, expected = run_compiled(made, 12, tmp_path, 8, 1), np.zeros(8, np.int64)
+    eval(made, vars(kernels))(0, expected, 0, 8, 1, 12)
+    assert found == expected.tolist()
+    assert any(found) == ("most=0" not in constants)
 
 
 def test_what_a_constant_leaves_out_is_not_looked_at(kernels, tmp_path):
     """It was not with the other constant: there is no function of that name."""
-    run = imported("run_of_test", HEAD.format(doubled=False), tmp_path).run
+    run = imported("run_of_test", HEAD.format(made="making(doubled=False)", total=5), tmp_path).run
     leave = translated(run, "run_of_test")
     with pytest.raises(NumbaError, match="nothing_of_this_name"):
         njit(types.void(), **OPTIONS)(lambda: leave())

@@ -5,14 +5,17 @@ over what is known when a program is made: functors and constants. A branch on a
 time, and the branch not taken is dead code, which is neither typed nor compiled, and need not even have a type::
 
     def filtering(keep, *, scanned):
-        put = collecting(scanned)
+        elements, put = over_elements(), appending(scanned)
 
-        def phase(p, C, slot, w, W, queue, total):
-            ...
+        def phase(p, C, slot, w, W, everything, queue, total, out):
+            for x in elements(C, slot, w, W, everything, queue, total):
+                ...
                 if scanned:                       # a constant
                     ...
 
         return phase
+
+On the CPU a phase may loop over a generator, which the translator puts in place of the loop.
 
 Names that a kernel does not find in its own module are those of the generated module (the backend's runtime). A
 kernel's module imports them under ``TYPE_CHECKING``, so readers of the file see where they come from, and numba is

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from frontier.backends.cpu.runtime_words import LOCAL, PILE_LOCK
 from frontier.lowering.ir import Assign, Call, Counter, Value
 from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.phases import VALUE
-from frontier.operators.elementwise.cpu import LEAST, MOST, appending, ending, output, pile
+from frontier.operators.elementwise.cpu import appending, ending, output, pile
+from frontier.operators.shared.cpu_walks import over_elements
 from frontier.operators.shared.phases import calling, frontier
 
 if TYPE_CHECKING:
-    from frontier.backends.cpu.runtime import flush_bucket, next_piece, piece
+    from frontier.backends.cpu.runtime import flush_bucket
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.buckets import Buckets
@@ -28,22 +27,17 @@ def bucketing(
     scanned: bool,
 ) -> Callable[..., Any]:  # fmt: skip
     """Appends the elements of bucket 0, and the others each to its pile unless this holds it already."""
-    put, flush_all = appending(scanned), ending(scanned)
+    elements, put, flush_all = over_elements(), appending(scanned), ending(scanned)
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, out, piles):
         fill, before = 0, 0
         begin(piles)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                bucket = number(p, C, slot, x, edges)
-                if not bucket >= 1:
-                    fill, before = put(C, slot, out, fill, before, x)
-                else:
-                    put_aside(C, slot, piles, bucket, x)
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            bucket = number(p, C, slot, x, edges)
+            if not bucket >= 1:
+                fill, before = put(C, slot, out, fill, before, x)
+            else:
+                put_aside(C, slot, piles, bucket, x)
         flush_all(C, slot, out, fill, before)
         end(C, slot, piles)
 

@@ -17,6 +17,7 @@ from frontier.lowering.ir import Assign, Call, Counter, Expr, Value, Var
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
+from frontier.operators.shared.cpu_walks import over_elements
 from frontier.operators.shared.phases import calling, combining, frontier, identity_of, join_of
 from frontier.operators.shared.reductions import REDUCTIONS
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
         keep_int,
         kept_float,
         kept_int,
-        next_piece,
-        piece,
         share,
     )
     from frontier.lowering.builder import Builder, Functor
@@ -47,9 +46,6 @@ __all__ = [
     "appending", "columns", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
     "output", "reduce_by", "total",
 ]  # fmt: skip
-
-#: Fewest and most elements of a chunk: with fewer, dividing the work costs more than it saves.
-LEAST, MOST = 64, 4096
 
 #: Values of an element up to which the compiler knows their number.
 UNROLLED = 4
@@ -95,40 +91,30 @@ def ending(scanned: bool) -> Callable[..., Any]:
 def computing(call: Callee, counted: bool = False, rows: bool = False) -> Callable[..., Any]:
     """Every element once; with ``rows`` each of its ``width`` values once.
 
-    Worker w begins with piece w, then an idle worker takes the next. So a short frontier stays with one worker, whose
-    cache holds what it needs. ``counted``: the elements are the numbers from 0 on.
+    ``counted``: the elements are the numbers from 0 on.
     """
+    elements = over_elements(counted)
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, width):
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if counted or everything else np.int64(queue[i])
-                if rows:
-                    for c in range(width):
-                        call(p, C, slot, x, c, edges)
-                else:
-                    call(p, C, slot, x, edges)
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            if rows:
+                for c in range(width):
+                    call(p, C, slot, x, c, edges)
+            else:
+                call(p, C, slot, x, edges)
 
     return phase
 
 
 def filtering(keep: Callee, scanned: bool) -> Callable[..., Any]:
     """Appends the elements that are kept."""
-    put, end = appending(scanned), ending(scanned)
+    elements, put, end = over_elements(), appending(scanned), ending(scanned)
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, out):
         fill, before = 0, 0
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                if truth(keep(p, C, slot, x, edges)):
-                    fill, before = put(C, slot, out, fill, before, x)
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            if truth(keep(p, C, slot, x, edges)):
+                fill, before = put(C, slot, out, fill, before, x)
         end(C, slot, out, fill, before)
 
     return phase
@@ -136,26 +122,21 @@ def filtering(keep: Callee, scanned: bool) -> Callable[..., Any]:
 
 def splitting(keep: Callee, scanned: bool, both: bool) -> Callable[..., Any]:
     """Appends the elements that are kept, or all with ``both``; the others to the pile unless it holds them already."""
-    put, end = appending(scanned), ending(scanned)
+    elements, put, end = over_elements(), appending(scanned), ending(scanned)
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, out, pile):
         fill, before, aside = 0, 0, 0
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                kept = truth(keep(p, C, slot, x, edges))
-                if both or kept:
-                    fill, before = put(C, slot, out, fill, before, x)
-                if not kept and pile.stamps[x] != pile.epoch:
-                    pile.stamps[x] = pile.epoch
-                    pile.ids[aside] = x
-                    aside += 1
-                    if aside == LOCAL:
-                        flush_pile(C, slot, pile.elements, pile.held, pile.ids, aside)
-                        aside = 0
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            kept = truth(keep(p, C, slot, x, edges))
+            if both or kept:
+                fill, before = put(C, slot, out, fill, before, x)
+            if not kept and pile.stamps[x] != pile.epoch:
+                pile.stamps[x] = pile.epoch
+                pile.ids[aside] = x
+                aside += 1
+                if aside == LOCAL:
+                    flush_pile(C, slot, pile.elements, pile.held, pile.ids, aside)
+                    aside = 0
         end(C, slot, out, fill, before)
         flush_pile(C, slot, pile.elements, pile.held, pile.ids, aside)
 

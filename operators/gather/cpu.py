@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cpu.runtime_words import EXAMINED, LINE
+from frontier.backends.cpu.runtime_words import LINE
 from frontier.compile.keys import LAST
 from frontier.errors import FrontierError
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD
@@ -15,16 +15,15 @@ from frontier.lowering.inputs import WorkerArray, WorkerTable
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee
 from frontier.lowering.variables import WORKER, pointer
-from frontier.operators.elementwise.cpu import LEAST, MOST, columns
+from frontier.operators.elementwise.cpu import columns
 from frontier.operators.gather.cpu_mode import counting
 from frontier.operators.gather.phases import gathering_edges
+from frontier.operators.shared.cpu_walks import over_list, over_vertices
 from frontier.operators.shared.phases import frontier, nearer, walked
 from frontier.operators.shared.reductions import MODE
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
-    from frontier.backends.cpu.intrinsics import fetch_add
-    from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather
@@ -43,26 +42,14 @@ def gathering(
     flag: bool,
 ) -> Callable[..., Any]:
     """The reduction of the values of a vertex's edges into a field, a bool if ``flag``."""
-    every = where is None
+    vertices, edges = over_vertices(), over_list(where, renumbered, weighted)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into):
-        examined = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                result = np.float64(identity) if real else np.int64(identity)
-                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
-                    far = np.int64(lists.ends[k])
-                    e = np.int64(lists.in_edges[k]) if renumbered else k
-                    weight = lists.weights[e] if weighted else 0
-                    if every or truth(where(p, C, slot, far)):
-                        result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
-                into[x] = truth(result) if flag else result
-                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-            first = next_piece(C, slot, W, size)
-        fetch_add(C, slot + EXAMINED, examined)
+        for x in vertices(C, slot, w, W, everything, queue, total, lists):
+            result = np.float64(identity) if real else np.int64(identity)
+            for far, e, weight in edges(p, C, slot, lists, x):
+                result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
+            into[x] = truth(result) if flag else result
 
     return phase
 
@@ -71,27 +58,15 @@ def finding(
     value: Callee, where: Callee, renumbered: bool, weighted: bool, op: str
 ) -> Callable[..., Any]:
     """The far end of a vertex's edge with the least (greatest) value, of several the smallest; -1 without edges."""
-    every = where is None
+    vertices, edges = over_vertices(), over_list(where, renumbered, weighted)
     nearest = nearer(op)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into):
-        examined = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                best, result = LAST, LAST
-                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
-                    far = np.int64(lists.ends[k])
-                    e = np.int64(lists.in_edges[k]) if renumbered else k
-                    weight = lists.weights[e] if weighted else 0
-                    if every or truth(where(p, C, slot, far)):
-                        best, result = nearest(best, result, value(p, C, slot, x, far, e, weight), far)
-                into[x] = result if result != LAST else -1
-                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-            first = next_piece(C, slot, W, size)
-        fetch_add(C, slot + EXAMINED, examined)
+        for x in vertices(C, slot, w, W, everything, queue, total, lists):
+            best, result = LAST, LAST
+            for far, e, weight in edges(p, C, slot, lists, x):
+                best, result = nearest(best, result, value(p, C, slot, x, far, e, weight), far)
+            into[x] = result if result != LAST else -1
 
     return phase
 
@@ -107,29 +82,17 @@ def gathering_rows(
     flag: bool,
 ) -> Callable[..., Any]:
     """The same for a field with several values: an edge is visited once, and adds to all of them, in ``row``."""
-    every = where is None
+    vertices, edges = over_vertices(), over_list(where, renumbered, weighted)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into, row, width):
-        examined = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
+        for x in vertices(C, slot, w, W, everything, queue, total, lists):
+            for c in range(width):
+                row[c] = np.float64(identity) if real else np.int64(identity)
+            for far, e, weight in edges(p, C, slot, lists, x):
                 for c in range(width):
-                    row[c] = np.float64(identity) if real else np.int64(identity)
-                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
-                    far = np.int64(lists.ends[k])
-                    e = np.int64(lists.in_edges[k]) if renumbered else k
-                    weight = lists.weights[e] if weighted else 0
-                    if every or truth(where(p, C, slot, far)):
-                        for c in range(width):
-                            row[c] = add(C, slot, row[c], value(p, C, slot, x, far, e, weight, c))
-                for c in range(width):
-                    into[x * width + c] = truth(row[c]) if flag else row[c]
-                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
-            first = next_piece(C, slot, W, size)
-        fetch_add(C, slot + EXAMINED, examined)
+                    row[c] = add(C, slot, row[c], value(p, C, slot, x, far, e, weight, c))
+            for c in range(width):
+                into[x * width + c] = truth(row[c]) if flag else row[c]
 
     return phase
 

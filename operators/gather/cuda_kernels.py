@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
+from frontier.backends.cuda.compile.runtime_words import EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
 from frontier.compile.keys import LAST
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_lanes import block_least, lanes_least, warp_least
+from frontier.operators.gather.cuda_walks import next_list, warp_elements
 from frontier.operators.shared.cuda import among_lanes, in_block, in_warp
+from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
         fetch_add,
         find_first,
         shuffle,
-        sync,
         thread_index,
         truth,
     )
@@ -38,11 +39,6 @@ __all__ = ["BLOCK", "by_blocks", "by_lanes", "by_lists", "storing", "walking"]
 #: ms if blocks process the hubs that they find, 8.2 if hubs from 4096 edges on are assigned dynamically, 6.8 if from
 #: 1024 edges on.)
 WARP, BLOCK = 16, 1024
-
-#: From how many pieces per warp on (log2) pieces are assigned dynamically, and the vertices of such a piece (log2).
-#: (On R-MAT 24 an iteration of PageRank takes 7.1 ms if pieces are assigned statically, 5.3 if dynamically, and 5.7
-#: with pieces of 256. Where all degrees are similar, or warps have fewer pieces, nothing is gained.)
-MANY, PIECE = 4, 7
 
 
 # ---- parts of kernels ------------------------------------------------------------------------------------
@@ -64,12 +60,13 @@ def walking(
 ) -> Callable[..., Any]:
     """Return a function that reduces every ``stride``-th edge of ``x`` from ``k`` to ``end``; ``several`` at a time."""
     every = where is None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def bring(p, C, slot, lists, x, k, best, result):
         far = np.int64(lists.ends[k])
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        e = slot_at(lists, k)
         if every or truth(where(p, C, slot, far)):
-            weight = lists.weights[e] if weighted else 0
+            weight = weight_at(lists, e)
             if ends:
                 best, result = add(best, result, value(p, C, slot, x, far, e, weight), far)
             else:
@@ -155,14 +152,14 @@ def by_lists(
 ) -> Callable[..., Any]:
     """One lane per list. If some are ``longer``, the warp processes these, and puts the longest aside for blocks.
 
-    Warps take pieces of the frontier: from element ``start`` on, assigned statically; or, if ``dealt``, from element 0
-    on, assigned dynamically. Of few vertices a warp takes less than 32, so that all warps share their long lists.
+    Warps take pieces of the frontier as in :func:`warp_elements`.
     """
     paired = pairs is not None
     reduced = in_warp(op, join)
 
-    def vertices(p, C, slot, lane, first, last, everything, queue, lists, into, aside, room):
+    def vertices(p, C, slot, lane, first, last, given):
         """Process 32 vertices, from the first on, one per lane."""
+        everything, queue, lists, into, aside, room = given
         i = first + lane
         mine = np.int64(0)
         begin = I(0)
@@ -202,33 +199,12 @@ def by_lists(
                     store(into, x, result)
         return stop - begin
 
+    walk_lists = warp_elements(vertices, dealt)
+
     def phase(p, C, slot, w, W, everything, queue, total, lists, into, aside, room, start):
         lane = np.int32(w & 31)
-        examined = np.int64(0)
-        if dealt:
-            warps = W >> 5
-            many = total > W << MANY
-            shift = np.int64(PIECE) if many else np.int64(5)
-            while shift > 0 and total >> (shift - 1) <= warps:
-                shift -= 1  # one piece for each warp, if there are enough
-            piece = (w - lane) >> 5
-            while piece << shift < total:
-                first = piece << shift
-                last = min(total, first + (np.int64(1) << shift))
-                while first < last:
-                    examined += vertices(
-                        p, C, slot, lane, first, last, everything, queue, lists, into, aside, room
-                    )
-                    first += 32
-                taken = np.int64(0)
-                if many and lane == 0:
-                    taken = fetch_add(C, slot + CURSOR, np.int64(1))
-                piece = warps + np.int64(shuffle(taken, 0)) if many else piece + warps
-        else:
-            first = start + w - lane
-            while first < total:
-                examined += vertices(p, C, slot, lane, first, total, everything, queue, lists, into, aside, room)
-                first += W
+        given = (everything, queue, lists, into, aside, room)
+        examined = walk_lists(p, C, slot, lane, w, W, total, start, given)
         if tracing:
             add_up(C, slot, EXAMINED, examined)
 
@@ -247,11 +223,7 @@ def by_blocks(
         results = int64_shared(MORE)  # of the edges that have the least keys
         going = held > 0
         while going:
-            sync()
-            if thread_index() == 0:
-                taken[0] = np.int32(fetch_add(C, slot + CURSOR, np.int64(1)))
-            sync()
-            at = np.int64(taken[0])
+            at = next_list(C, slot, taken)
             going = at < held
             if going:
                 x = np.int64(aside[at])

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
+from frontier.backends.cuda.compile.runtime_words import EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
 from frontier.backends.run.worker_tables import EXTRA
 from frontier.compile.keys import LAST, integer
 from frontier.functors.numbers import hash as mixed
 from frontier.lowering.kernels import Callee
-from frontier.operators.gather.cuda_kernels import BLOCK, MANY, PIECE
+from frontier.operators.gather.cuda_kernels import BLOCK
 from frontier.operators.gather.cuda_lanes import block_least, lanes_least, nearer_of, next_lane
+from frontier.operators.gather.cuda_walks import next_list, warp_elements
+from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
         match_any,
         popcount,
         shuffle,
-        sync,
         sync_or,
         sync_warp,
         thread_index,
@@ -66,15 +67,16 @@ def voting(value: Callee, where: Callee, renumbered: bool, weighted: bool, unsig
     compare as signed numbers do.
     """
     every = where is None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
     flip = -(2**63) if unsigned else 0
 
     def vote(p, C, slot, lists, x, k):
         far = np.int64(lists.ends[k])
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        e = slot_at(lists, k)
         label = np.int64(0)
         counts = every or truth(where(p, C, slot, far))
         if counts:
-            weight = lists.weights[e] if weighted else 0
+            weight = weight_at(lists, e)
             label = np.int64(integer(value(p, C, slot, x, far, e, weight)) ^ np.int64(flip))
         return counts, label
 
@@ -188,12 +190,12 @@ def storing(unsigned: bool) -> Callable[..., Any]:
 def by_warps(vote: Callee, tally: Callee, store: Callee, longer: bool, dealt: bool) -> Callable[..., Any]:
     """A warp counts the lists of 32 vertices; if some are ``longer``, it puts these aside for blocks.
 
-    Warps take pieces of the frontier, as in other gathers: from element ``start`` on, assigned statically; or, if
-    ``dealt``, from element 0 on, assigned dynamically.
+    Warps take pieces of the frontier as in :func:`warp_elements`.
     """
 
-    def vertices(p, C, slot, lane, first, last, everything, queue, lists, into, aside, room, keys, counts, base, size):
+    def vertices(p, C, slot, lane, first, last, given):
         """Process 32 vertices, from the first on."""
+        everything, queue, lists, into, aside, room, keys, counts, base, size = given
         i = first + lane
         mine = np.int64(0)
         begin = I(0)
@@ -256,39 +258,14 @@ def by_warps(vote: Callee, tally: Callee, store: Callee, longer: bool, dealt: bo
             sync_warp()
         return np.int64(length)
 
+    walk = warp_elements(vertices, dealt)
+
     def phase(p, C, slot, w, W, everything, queue, total, lists, into, aside, room, start, keys, counts, size):
         lane = np.int32(w & 31)
-        examined = np.int64(0)
         # The first warp of a block has the first table; w is another number where blocks copy.
         base = (np.int64(block_index()) * (block_size() >> 5) + (thread_index() >> 5)) * (size + EXTRA)
-        if dealt:
-            warps = W >> 5
-            many = total > W << MANY
-            shift = np.int64(PIECE) if many else np.int64(5)
-            while shift > 0 and total >> (shift - 1) <= warps:
-                shift -= 1  # one piece for each warp, if there are enough
-            piece = (w - lane) >> 5
-            while piece << shift < total:
-                first = piece << shift
-                last = min(total, first + (np.int64(1) << shift))
-                while first < last:
-                    examined += vertices(
-                        p, C, slot, lane, first, last, everything, queue, lists, into, aside, room,
-                        keys, counts, base, size,
-                    )  # fmt: skip
-                    first += 32
-                taken = np.int64(0)
-                if many and lane == 0:
-                    taken = fetch_add(C, slot + CURSOR, np.int64(1))
-                piece = warps + np.int64(shuffle(taken, 0)) if many else piece + warps
-        else:
-            first = start + w - lane
-            while first < total:
-                examined += vertices(
-                    p, C, slot, lane, first, total, everything, queue, lists, into, aside, room,
-                    keys, counts, base, size,
-                )  # fmt: skip
-                first += W
+        given = (everything, queue, lists, into, aside, room, keys, counts, base, size)
+        examined = walk(p, C, slot, lane, w, W, total, start, given)
         if tracing:
             add_up(C, slot, EXAMINED, examined)
 
@@ -309,11 +286,7 @@ def by_blocks(tally: Callee, store: Callee) -> Callable[..., Any]:
             room += room
         going = held > 0
         while going:
-            sync()
-            if thread_index() == 0:
-                taken[0] = np.int32(fetch_add(C, slot + CURSOR, np.int64(1)))
-            sync()
-            at = np.int64(taken[0])
+            at = next_list(C, slot, taken)
             going = at < held
             if going:
                 x = np.int64(aside[at])

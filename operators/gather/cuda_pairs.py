@@ -22,6 +22,7 @@ import numpy as np
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_lanes import next_lane
 from frontier.operators.shared.cuda import among_lanes, halves, two
+from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.machine import ballot, shuffle, sync_warp
@@ -49,17 +50,18 @@ def pairing(
     number of lists is odd, the last one is read twice and stored once. The order in which the values of a list are
     combined does not depend on the list beside it: each half of the warp finishes one.
     """
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
     bring, fold, reduced = two(op, join), halves(op, join), among_lanes(op, join)
 
     def edge_at(lists, k, last):
         """The far end and the slot of edge ``k``, or of the last edge if ``k`` is beyond it."""
         at = I(min(k, last))
         far = np.int64(lists.ends[at])
-        return far, np.int64(lists.in_edges[at]) if renumbered else np.int64(at)
+        return far, slot_at(lists, at)
 
     def value_of(p, C, slot, lists, x, far, e):
         none = np.float64(identity) if real else np.int64(identity)
-        return add(C, slot, none, value(p, C, slot, x, far, e, lists.weights[e] if weighted else 0))
+        return add(C, slot, none, value(p, C, slot, x, far, e, weight_at(lists, e)))
 
     def pairs(p, C, slot, lists, into, lane, waits, mine, begin, stop):
         none = np.float64(identity) if real else np.int64(identity)

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.compile.runtime_words import CURSOR, EXAMINED, FREE, PILE_COUNT, WORDS
+from frontier.backends.cuda.compile.runtime_words import EXAMINED, FREE, PILE_COUNT, WORDS
 from frontier.lowering.kernels import Callee
 from frontier.operators.gather.cuda_kernels import BLOCK
+from frontier.operators.gather.cuda_walks import next_list
+from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import element_at
@@ -30,12 +32,13 @@ def walking_rows(
 ) -> Callable[..., Any]:
     """Return a function that reduces the ``c``-th value of every ``stride``-th edge of ``x`` from ``k`` to ``end``."""
     every = where is None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def bring(p, C, slot, lists, x, k, c, result):
         far = np.int64(lists.ends[k])
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        e = slot_at(lists, k)
         if every or truth(where(p, C, slot, far)):
-            weight = lists.weights[e] if weighted else 0
+            weight = weight_at(lists, e)
             result = add(C, slot, result, value(p, C, slot, x, far, e, weight, c))
         return result
 
@@ -105,11 +108,7 @@ def rows_by_blocks(walk: Callee, store: Callee, add: Callee, width: int, real: b
         groups = np.int64(block_size()) // columns
         going = held > 0
         while going:
-            sync()
-            if thread_index() == 0:
-                taken[0] = np.int32(fetch_add(C, slot + CURSOR, np.int64(1)))
-            sync()
-            at = np.int64(taken[0])
+            at = next_list(C, slot, taken)
             going = at < held
             if going:
                 x = np.int64(aside[at])

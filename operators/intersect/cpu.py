@@ -19,10 +19,11 @@ from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS
 from frontier.operators.elementwise.cpu import reduce_by
 from frontier.operators.shared.cpu_copies import Copies
+from frontier.operators.shared.cpu_walks import over_pieces
 from frontier.operators.shared.phases import combining, frontier
 
 if TYPE_CHECKING:
-    from frontier.backends.cpu.runtime import first_from, keep_float, keep_int, next_piece, piece
+    from frontier.backends.cpu.runtime import first_from, keep_float, keep_int
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.intersect import Intersect
@@ -41,6 +42,7 @@ def intersecting(
 ) -> Callable[..., Any]:
     """Call the functor for every pair of slots with the same target in the two lists of an edge (u, v)."""
     reduces = add is not None
+    pieces = over_pieces(LEAST, MOST, fixed)  # for sums of floats it matters which worker adds what
 
     def worthwhile(everything, queue, i, end, sources, targets, offsets):
         """Whether the lists of the targets of u, here from the i-th edge on, are together as long as u's own."""
@@ -59,12 +61,9 @@ def intersecting(
     def phase(p, C, slot, w, W, everything, queue, total, sources, lists, places, F):
         offsets, targets = lists.offsets, lists.ends
         result = np.float64(identity) if real else np.int64(identity)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
         before = np.int64(-1)
         noted = False
-        while first < total:
-            end = min(first + size, total)
+        for first, end in pieces(C, slot, w, W, total):
             if not noted:
                 before = np.int64(-1)  # of the same vertex there may be more edges in this piece
             for i in range(first, end):
@@ -114,10 +113,6 @@ def intersecting(
                             k += 1
                         # Where u's list has the same far end again, b still stands at the first of v's.
                         a += 1
-            if fixed:  # sums of floats depend on which worker adds what: that must be the same in every run
-                first += W * size
-            else:
-                first = next_piece(C, slot, W, size)
         if reduces:
             if real:
                 keep_float(F, slot, w, result)

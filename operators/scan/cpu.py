@@ -20,8 +20,7 @@ from frontier.operators.elementwise.cpu import total
 from frontier.operators.shared.phases import calling, reduction
 
 if TYPE_CHECKING:
-    from frontier.backends.cpu.intrinsics import trailing_zeros
-    from frontier.backends.cpu.runtime import keep_float, keep_int, kept_float, kept_int, share
+    from frontier.backends.cpu.runtime import keep_float, keep_int, kept_float, kept_int, share_of_bits
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.scan import Scan
@@ -36,13 +35,8 @@ def summing(
 
     def phase(p, C, slot, w, W, n, bits, edges, F):
         result = np.float64(identity) if real else np.int64(identity)
-        first, last = share((n + 63) >> 6, w, W)
-        for i in range(first, last):
-            word = bits[i]
-            while word != 0:
-                x = (i << 6) + np.int64(trailing_zeros(word))
-                word &= word - np.uint64(1)
-                result = add(result, value(p, C, slot, x, edges))
+        for x in share_of_bits(w, W, bits, n):
+            result = add(result, value(p, C, slot, x, edges))
         if real:
             keep_float(F, slot, w, result)
         else:
@@ -60,14 +54,9 @@ def scanning(
         result = np.float64(identity) if real else np.int64(identity)
         for other in range(w):
             result += kept_float(F, before, other) if real else kept_int(C, before, other)
-        first, last = share((n + 63) >> 6, w, W)
-        for i in range(first, last):
-            word = bits[i]
-            while word != 0:
-                x = (i << 6) + np.int64(trailing_zeros(word))
-                word &= word - np.uint64(1)
-                into[x] = result
-                result = add(result, value(p, C, slot, x, edges))
+        for x in share_of_bits(w, W, bits, n):
+            into[x] = result
+            result = add(result, value(p, C, slot, x, edges))
 
     return phase
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adding", "adjacency", "calling", "combining", "elements", "frontier", "identity_of", "join_of", "nearer",
-    "reduction", "walked",
+    "reduction", "slot_of_edge", "walked", "weight_of_edge",
 ]  # fmt: skip
 
 
@@ -226,6 +226,24 @@ def nearer(op: str) -> Callable[..., Any]:
         return best, result
 
     return {"argmin": least, "argmax": greatest}[op]
+
+
+def slot_of_edge(renumbered: bool) -> Callable[..., Any]:
+    """Return a function that gives the slot of the edge at place ``k``; ``renumbered`` as :func:`adjacency` has it."""
+
+    def slot_at(lists, k):
+        return np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+
+    return slot_at
+
+
+def weight_of_edge(weighted: bool) -> Callable[..., Any]:
+    """Return a function that gives the weight of the edge of slot ``e``, or 0 unless ``weighted``."""
+
+    def weight_at(lists, e):
+        return lists.weights[e] if weighted else 0
+
+    return weight_at
 
 
 def adjacency(b: Builder, direction: str, names: Sequence[str], edge: bool = False) -> tuple[Call, dict[str, Constant]]:

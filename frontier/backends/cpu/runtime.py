@@ -333,25 +333,31 @@ def set_bits(w, W, bits, queue, count):
             fetch_or(bits, v >> 6, bit)
 
 
-@gives()
-def queue_of_bits(C, slot, w, W, bits, length, offsets, queue, scan, ids, prefix):
-    """The queue, with its scan, of a bitmap."""
+def share_of_bits(w, W, bits, length):
+    """Walk a worker's equal share of the elements of a bitmap, the same in every run."""
     first, last = share((length + 63) >> 6, w, W)
-    fill = 0
-    edges = 0
     for i in range(first, last):
         word = bits[i]
         while word != 0:
             v = (i << 6) + np.int64(trailing_zeros(word))
             word &= word - np.uint64(1)
-            ids[fill] = v
-            prefix[fill] = edges
-            edges += np.int64(offsets[v + 1]) - np.int64(offsets[v])
-            fill += 1
-            if fill == LOCAL:
-                flush_scanned(C, slot, queue, scan, length, ids, prefix, fill, edges)
-                fill = 0
-                edges = 0
+            yield v
+
+
+@gives()
+def queue_of_bits(C, slot, w, W, bits, length, offsets, queue, scan, ids, prefix):
+    """The queue, with its scan, of a bitmap."""
+    fill = 0
+    edges = 0
+    for v in share_of_bits(w, W, bits, length):
+        ids[fill] = v
+        prefix[fill] = edges
+        edges += np.int64(offsets[v + 1]) - np.int64(offsets[v])
+        fill += 1
+        if fill == LOCAL:
+            flush_scanned(C, slot, queue, scan, length, ids, prefix, fill, edges)
+            fill = 0
+            edges = 0
     flush_scanned(C, slot, queue, scan, length, ids, prefix, fill, edges)
 
 

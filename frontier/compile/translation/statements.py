@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
@@ -57,6 +58,7 @@ class Body(Expressions):
         super().__init__(translator, builder, names)
         self.result = result
         self.end: Any = None  # where a function that is translated within another returns to
+        self.take: Callable[[Body, ast.expr], None] | None = None  # what translates ``yield`` in a generator
         self.loops: list[tuple[Any, Any]] = []  # where continue and break go
         self.labels: dict[int, Any] = {}
         self._paths = 0
@@ -69,12 +71,18 @@ class Body(Expressions):
             else:
                 self.parameters[name] = kind, value
 
-    def inlined(self, function: Any, given: list[tuple[Any, Any]]) -> tuple[Any, Any]:
-        """Type and value of the call of a plain function, which is translated at this place."""
+    def inlined(
+        self, function: Any, given: list[tuple[Any, Any]], take: Callable[[Body, ast.expr], None] | None = None
+    ) -> tuple[Any, Any]:
+        """Type and value of the call of a plain function, which is translated at this place.
+
+        Of a generator, which has no value, every ``yield`` is translated by ``take``.
+        """
         definition = self.translator.definition(function)
         body = Body(self.translator, self.builder, self.translator.names(function), None)
         body.enter(definition, given)
-        body.wraps = True
+        body.wraps = take is None or self.wraps
+        body.take = take
         body.end = self.builder.append_basic_block("returned")
         body.statements(definition.body)
         if not self.builder.block.is_terminated:
@@ -104,7 +112,11 @@ class Body(Expressions):
                     raise
 
     def _expr(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Constant):  # what a function is for
+        if isinstance(node.value, ast.Yield):
+            assert node.value.value is not None
+            assert self.take is not None
+            self.take(self, node.value.value)
+        elif not isinstance(node.value, ast.Constant):  # what a function is for
             self.value(node.value)
 
     def _pass(self, node: ast.Pass) -> None:
@@ -112,15 +124,20 @@ class Body(Expressions):
 
     def _assign(self, node: ast.Assign) -> None:
         (target,) = node.targets
+        self._assign_all(target, self._values(node.value, target))
+
+    def _values(self, node: ast.expr, target: ast.expr) -> list[tuple[Any, Any]]:
+        """What is assigned to each part of a target."""
         if not isinstance(target, ast.Tuple):
-            self._assign_one(target, *self.value(node.value))
-            return
-        if isinstance(node.value, ast.Tuple):
-            values = [self.value(each) for each in node.value.elts]
-        else:
-            kind, value = self.value(node.value)
-            values = list(zip(kind.types, cgutils.unpack_tuple(self.builder, value), strict=True))
-        for each, (kind, value) in zip(target.elts, values, strict=True):
+            return [self.value(node)]
+        if isinstance(node, ast.Tuple):
+            return [self.value(each) for each in node.elts]
+        kind, value = self.value(node)
+        return list(zip(kind.types, cgutils.unpack_tuple(self.builder, value), strict=True))
+
+    def _assign_all(self, target: ast.expr, values: list[tuple[Any, Any]]) -> None:
+        targets = target.elts if isinstance(target, ast.Tuple) else [target]
+        for each, (kind, value) in zip(targets, values, strict=True):
             self._assign_one(each, kind, value)
 
     def _assign_one(self, target: ast.expr, kind: Any, value: Any) -> None:
@@ -210,12 +227,28 @@ class Body(Expressions):
         self.builder.position_at_end(end)
 
     def _for(self, node: ast.For) -> None:
+        if isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) != "range":
+            self._for_yielded(node, node.iter)
+            return
         assert isinstance(node.target, ast.Name)
         if isinstance(node.iter, ast.Tuple):
             self._for_each(node.target.id, node.iter.elts, node.body)
         else:
             assert isinstance(node.iter, ast.Call)
             self._for_range(node.target.id, [self.value(each) for each in node.iter.args], node.body)
+
+    def _for_yielded(self, node: ast.For, call: ast.Call) -> None:
+        """Over what a generator yields: it is translated here, and the statements of the loop instead of ``yield``."""
+
+        def take(generator: Body, yielded: ast.expr) -> None:
+            self._assign_all(node.target, generator._values(yielded, node.target))
+            following = self.builder.append_basic_block("next")
+            self._loop(self.builder.block, node.body, following, generator.end)
+            self.builder.position_at_end(following)
+
+        function = self.object(call.func)
+        assert isgeneratorfunction(function), function
+        self.inlined(function, [self.value(each) for each in call.args], take)
 
     def _for_each(self, name: str, given: list[ast.expr], nodes: list[ast.stmt]) -> None:
         """Over a few numbers: the statements are there once for each."""

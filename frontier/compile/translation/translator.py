@@ -6,9 +6,10 @@ statement, and each operation uses numba's own implementation for the types of i
 Python, are compiled by numba.
 
 Generated code may contain: assignments to names, tuples of names and elements, with or without an operator; ``if``,
-``while``, ``for`` over a ``range`` or a tuple of numbers; blocks that set ``pc`` to the next block; calls of functions
-marked by :mod:`frontier.compile.translation.texts`, of functors, of numba's intrinsics, of NumPy's number types, of
-namedtuples, ``min``, ``max`` and ``truth``; numbers, constants of modules and closures, and attributes of namedtuples.
+``while``, ``for`` over a ``range``, a tuple of numbers or what a generator yields; blocks that set ``pc`` to the next
+block; calls of functions marked by :mod:`frontier.compile.translation.texts`, of functors, of numba's intrinsics, of
+NumPy's number types, of namedtuples, ``min``, ``max`` and ``truth``; numbers, constants of modules and closures, and
+attributes of namedtuples.
 
 Phases are closures. If a factory has captured a bool or None, a branch on it is decided here, and the branch not taken
 is not translated. A function whose callers get copies of it is translated once for each combination of argument types.

@@ -14,7 +14,7 @@ from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
 from frontier.operators.elementwise.cpu import appending, ending, output
-from frontier.operators.shared.phases import adjacency, walked
+from frontier.operators.shared.phases import adjacency, slot_of_edge, walked, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -35,11 +35,12 @@ def visiting(
 ) -> Callable[..., Any]:
     """Return a function that visits edge ``k`` of ``x`` if the condition holds, and appends what is accepted."""
     every, appends = where is None, put is not None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def visit_edge(p, C, slot, lists, out, fill, before, x, k):
         far = np.int64(lists.ends[k])
-        e = np.int64(lists.in_edges[k]) if renumbered else k
-        weight = lists.weights[e] if weighted else 0
+        e = slot_at(lists, k)
+        weight = weight_at(lists, e)
         if every or truth(where(p, C, slot, far)):
             if appends:
                 if truth(visit(p, C, slot, x, far, e, weight)):

@@ -17,29 +17,27 @@ from frontier.lowering.frontier_state import PUSH
 from frontier.lowering.ir import Value
 from frontier.lowering.kernels import Callee
 from frontier.operators.advance.cpu.edges import Edge, finish
+from frontier.operators.shared.cpu_walks import over_pieces
 
 if TYPE_CHECKING:
-    from frontier.backends.cpu.runtime import next_piece, piece, source_at
+    from frontier.backends.cpu.runtime import source_at
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
 
-#: Fewest and most edges of a chunk: with fewer, dividing the work costs more than it saves.
+#: Fewest and most edges of a piece: with fewer, dividing the work costs more than it saves.
 LEAST, MOST = 256, 16384
 
 
 def pushing(visit: Callee, end: Callee) -> Callable[..., Any]:
     """All edges of the queue of ``count`` vertices, which are ``total``; ``scan`` has the edges before each vertex."""
+    pieces = over_pieces(LEAST, MOST)
 
     def phase(p, C, slot, w, W, everything, queue, scan, count, total, lists, out):
         fill, before = 0, 0
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            at = first
-            stop = min(at + size, total)
+        for at, stop in pieces(C, slot, w, W, total):
             i = source_at(scan, count, at)
             while at < stop:
                 x = i if everything else np.int64(queue[i])
@@ -49,7 +47,6 @@ def pushing(visit: Callee, end: Callee) -> Callable[..., Any]:
                     fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
                 at += k_last - k_first
                 i += 1
-            first = next_piece(C, slot, W, size)
         end(C, slot, out, fill, before)
 
     return phase

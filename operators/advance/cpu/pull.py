@@ -19,12 +19,12 @@ from frontier.lowering.ir import Counter, Value
 from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.pulling import pulled, pulling
-from frontier.operators.shared.phases import adjacency, walked
+from frontier.operators.shared.cpu_walks import over_pieces
+from frontier.operators.shared.phases import adjacency, slot_of_edge, walked, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
     from frontier.backends.cpu.intrinsics import fetch_add
-    from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
@@ -40,6 +40,7 @@ def searching(
 ) -> Callable[..., Any]:
     """Return a function that searches the list of ``x``: was an edge accepted, and how many were examined."""
     asks = where is not None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def search(p, C, slot, everything, bits, lists, x):
         accepted = False
@@ -49,8 +50,8 @@ def searching(
         for k in range(first, last):
             near = np.int64(lists.ends[k])
             if everything or (bits[near >> 6] >> np.uint64(near & 63)) & np.uint64(1):
-                e = np.int64(lists.in_edges[k]) if renumbered else k
-                weight = lists.weights[e] if weighted else 0
+                e = slot_at(lists, k)
+                weight = weight_at(lists, e)
                 if truth(visit(p, C, slot, near, x, e, weight)):
                     accepted = True
                 if asks and not truth(where(p, C, slot, x)):
@@ -63,17 +64,14 @@ def searching(
 
 def sweeping(search: Callee, where: Callee, appends: bool) -> Callable[..., Any]:
     """All vertices for which the condition holds, and the bitmap ``made`` of those that accept."""
-    every = where is None
+    every, pieces = where is None, over_pieces(LEAST, MOST)
 
     def phase(p, C, slot, w, W, everything, bits, n, lists, made, degrees):
         count = np.int64(0)
         edges = np.int64(0)
         examined = np.int64(0)
-        total = (n + 63) >> 6
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
+        for first, end in pieces(C, slot, w, W, (n + 63) >> 6):
+            for i in range(first, end):
                 word = np.uint64(0)
                 for x in range(i << 6, min((i + 1) << 6, n)):
                     if every or truth(where(p, C, slot, x)):
@@ -85,7 +83,6 @@ def sweeping(search: Callee, where: Callee, appends: bool) -> Callable[..., Any]
                             edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])
                 if appends:
                     made[i] = word
-            first = next_piece(C, slot, W, size)
         fetch_add(C, slot + COUNT, count)
         fetch_add(C, slot + EDGES, edges)
         fetch_add(C, slot + EXAMINED, examined)

@@ -15,17 +15,17 @@ from frontier.backends.cpu.runtime_words import EXAMINED, PILE_COUNT
 from frontier.lowering.frontier_state import PUSH_THREAD
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Counter, cast
-from frontier.lowering.kernels import Callee, Constant
+from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
 from frontier.operators.advance.cpu.edges import Edge, finish
 from frontier.operators.advance.sample import Sample, sample_key, sample_place
-from frontier.operators.elementwise.cpu import LEAST, MOST, appending, ending, output
+from frontier.operators.elementwise.cpu import appending, ending, output
+from frontier.operators.shared.cpu_walks import over_elements
 from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
     from frontier.backends.cpu.intrinsics import fetch_add
-    from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
@@ -33,83 +33,31 @@ if TYPE_CHECKING:
 __all__ = ["far_ends", "lower"]
 
 
-def slicing(
+def pushing(
     visit: Callee,
     end: Callee,
     hold: Callee,
     put: Callee,
-    skipped: int,
-    at_most: Any,
+    places: Callee,
 ) -> Callable[..., Any]:
-    """The edges of every vertex from the one of number ``skipped`` on, ``at_most`` so many.
+    """The edges at some ``places`` of every vertex's list.
 
     Vertices for which ``hold`` is true are counted, and put into the next frontier instead.
     """
-    holds, bounded = hold is not None, at_most is not None
-
-    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
-        fill, before = 0, 0
-        seen = np.int64(0)
-        held = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                if holds and truth(hold(p, C, slot, x)):
-                    held += 1
-                    fill, before = put(C, slot, out, fill, before, x)
-                else:
-                    k_first = np.int64(lists.offsets[x]) + skipped
-                    k_last = np.int64(lists.offsets[x + 1])
-                    if bounded:
-                        k_last = min(k_last, k_first + at_most)
-                    seen += max(k_last - k_first, np.int64(0))
-                    for k in range(k_first, k_last):
-                        fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
-            first = next_piece(C, slot, W, size)
-        end(C, slot, out, fill, before)
-        fetch_add(C, slot + EXAMINED, seen)
-        if holds:
-            fetch_add(C, slot + PILE_COUNT, held)
-
-    return phase
-
-
-def sampling(
-    visit: Callee,
-    end: Callee,
-    hold: Callee,
-    put: Callee,
-    drawn: int,
-    key_of: Callee,
-    place_of: Callee,
-) -> Callable[..., Any]:
-    """The same with ``drawn`` edges of every vertex, which follow from the seed: see :mod:`operators.sample`."""
-    holds = hold is not None
+    holds, elements = hold is not None, over_elements()
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, out, seed):
         fill, before = 0, 0
         seen = np.int64(0)
         held = np.int64(0)
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                if holds and truth(hold(p, C, slot, x)):
-                    held += 1
-                    fill, before = put(C, slot, out, fill, before, x)
-                else:
-                    k_first = np.int64(lists.offsets[x])
-                    degree = np.int64(lists.offsets[x + 1]) - k_first
-                    key = key_of(p, seed, x)
-                    draws = min(degree, np.int64(drawn))
-                    seen += draws
-                    for draw in range(draws):
-                        k = k_first + (draw if draws == degree else place_of(p, key, degree, draw))
-                        fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            if holds and truth(hold(p, C, slot, x)):
+                held += 1
+                fill, before = put(C, slot, out, fill, before, x)
+            else:
+                for k in places(p, lists, seed, x):
+                    fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
+                    seen += 1
         end(C, slot, out, fill, before)
         fetch_add(C, slot + EXAMINED, seen)
         if holds:
@@ -118,19 +66,43 @@ def sampling(
     return phase
 
 
+def slicing(skipped: int, at_most: Any) -> Callable[..., Any]:
+    """Return a walk over the places from the one of number ``skipped`` on, ``at_most`` so many."""
+    bounded = at_most is not None
+
+    def places(p, lists, seed, x):
+        first = np.int64(lists.offsets[x]) + skipped
+        last = np.int64(lists.offsets[x + 1])
+        if bounded:
+            last = min(last, first + at_most)
+        for k in range(first, last):  # noqa: UP028 - the translator has no ``yield from``
+            yield k
+
+    return places
+
+
+def sampling(drawn: int, key_of: Callee, place_of: Callee) -> Callable[..., Any]:
+    """Return a walk over ``drawn`` places, which follow from the seed: see :mod:`frontier.operators.advance.sample`."""
+
+    def places(p, lists, seed, x):
+        first = np.int64(lists.offsets[x])
+        degree = np.int64(lists.offsets[x + 1]) - first
+        key = key_of(p, seed, x)
+        draws = min(degree, np.int64(drawn))
+        for draw in range(draws):
+            yield first + (draw if draws == degree else place_of(p, key, degree, draw))
+
+    return places
+
+
 def listing(scanned: bool) -> Callable[..., Any]:
     """The far ends of edges, each once."""
-    put, end = appending(scanned, stamped=True), ending(scanned)
+    elements, put, end = over_elements(), appending(scanned, stamped=True), ending(scanned)
 
     def phase(p, C, slot, w, W, everything, queue, total, ends, out):
         fill, before = 0, 0
-        size = piece(total, W, LEAST, MOST)
-        first = w * size
-        while first < total:
-            for i in range(first, min(first + size, total)):
-                x = i if everything else np.int64(queue[i])
-                fill, before = put(C, slot, out, fill, before, np.int64(ends[x]))
-            first = next_piece(C, slot, W, size)
+        for x in elements(C, slot, w, W, everything, queue, total):
+            fill, before = put(C, slot, out, fill, before, np.int64(ends[x]))
         end(C, slot, out, fill, before)
 
     return phase
@@ -140,22 +112,17 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
     """Add the phase that pushes along (a part of) the edges of every vertex of ``source``."""
     edge = Edge.of(step, b, target, next_scan)
     given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
-    constants: dict[str, Constant] = {
-        "visit": edge.visit,
-        "end": edge.end,
-        "hold": b.calling(step.hold, "vertex", ("v",)) if step.hold is not None else None,
-        "put": edge.put,
-    }
-    name = f"part_{step.fn.__name__}"
-    work = b.work_on(source.count, step.fn, edges=True)
     if isinstance(step.part, Sample):
         given["seed"] = step.part.given(b)
-        constants |= {"drawn": step.part.size, "key_of": b.helper(sample_key), "place_of": b.helper(sample_place)}
-        made = b.kernel(name, sampling, given, **constants)
+        drawn = {"key_of": b.helper(sample_key), "place_of": b.helper(sample_place)}
+        places = Made(sampling, {"drawn": step.part.size, **drawn})
     else:
         first, last = step.part or (0, None)
-        constants |= {"skipped": first, "at_most": None if last is None else max(last - first, 0)}
-        made = b.kernel(name, slicing, given, **constants)
+        places = Made(slicing, {"skipped": first, "at_most": None if last is None else max(last - first, 0)})
+    hold = b.calling(step.hold, "vertex", ("v",)) if step.hold is not None else None
+    constants: dict[str, Constant] = {"visit": edge.visit, "end": edge.end, "hold": hold, "put": edge.put}
+    made = b.kernel(f"part_{step.fn.__name__}", pushing, given, **constants, places=places)
+    work = b.work_on(source.count, step.fn, edges=True)
     finish(step, b, made, target, next_scan, edge.scanned, Counter("EXAMINED"), PUSH_THREAD, work)
 
 

@@ -19,7 +19,7 @@ from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
 from frontier.operators.elementwise.cuda import appending, queue_of
-from frontier.operators.shared.phases import adjacency, frontier, walked
+from frontier.operators.shared.phases import adjacency, frontier, slot_of_edge, walked, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import append
@@ -87,12 +87,13 @@ def visiting(
     (:class:`frontier.compile.argument_tuples.Queue`). Arrays that nothing reads are 0.
     """
     every, appends = where is None, take is not None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def visit_edge(p, C, slot, lists, out, x, k, far):
         # These loads are under way while the functor waits for its own.
         stamped = out.stamps[far] if early else np.int32(0)
         begun = I(out.degrees[far]) if carries else I(0)
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        e = slot_at(lists, k)
         ok = False
         wanted = True
         if claimed:
@@ -102,7 +103,7 @@ def visiting(
         elif not every:
             wanted = wanted and truth(where(p, C, slot, far))
         if wanted:
-            weight = lists.weights[e] if weighted else 0
+            weight = weight_at(lists, e)
             if appends:
                 if truth(visit(p, C, slot, x, far, e, weight)) and take(out, e if edge else far, stamped):
                     if carries:

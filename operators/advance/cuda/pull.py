@@ -30,7 +30,7 @@ from frontier.operators.advance.cuda.edges import is_hit
 from frontier.operators.advance.cuda.hub_cache import TABLE, fill_hubs, hub_cache, hubs_among
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
 from frontier.operators.advance.pulling import pulled, pulling
-from frontier.operators.shared.phases import adjacency, walked
+from frontier.operators.shared.phases import adjacency, slot_of_edge, walked, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.collectives import part_of_warp, warp_flush, warp_put
@@ -85,10 +85,11 @@ def visiting(visit: Callee, where: Callee, renumbered: bool, weighted: bool) -> 
     It returns whether the functor accepted, and whether ``x`` goes on searching.
     """
     asks = where is not None
+    slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def visit_edge(p, C, slot, lists, near, x, k):
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
-        weight = lists.weights[e] if weighted else 0
+        e = slot_at(lists, k)
+        weight = weight_at(lists, e)
         accepted = truth(visit(p, C, slot, near, x, e, weight))
         goes_on = True
         if asks:
