@@ -186,12 +186,12 @@ def test_fields_in_parts(several, monkeypatch, longest):
     monkeypatch.setattr(field_storage, "LEAST", 0)
     here, size = threading.local(), int(several[6])
 
-    def fields(self):
+    def fields(self, g):
         made = object.__new__(visible_fields.VisibleFields)
         made._comm, made._made = here.member, {}
         return made
 
-    monkeypatch.setattr(RanksBackend, "shown", fields)
+    monkeypatch.setattr(RanksBackend, "field_store", fields)
     g = graphs()[0]
     there, inner = g.to(several), g.to("cuda").placement
     steps = [

@@ -13,8 +13,6 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
-
 from frontier import results, tracing
 from frontier.errors import FrontierError
 from frontier.memory import reuse
@@ -172,8 +170,8 @@ class _Problem:
 def _assign(p: Problem, name: str, made: Field) -> None:
     """Give an array initial values that are not one number."""
     array = p.arrays[name]
-    if not made.copy:
-        p.arrays[name] = p._store.adopted(p.graph, name, made, p._pairs)
+    if not made.copy or (made.kind == "array" and array.shape != made.init.shape):  # the run has put in another one
+        p.arrays[name] = p._store.make(p.graph, name, made, p._pairs)
     else:
         fits(made.init, array.dtype, name, len(array), width=made.width)
         array[...] = matching(made.init, array)
@@ -185,7 +183,7 @@ def _alike(a: Field, b: Field) -> bool:
         return False
     if a.kind == "pile":
         return bool(a.init == b.init)
-    return a.kind != "array" or np.shape(a.init) == np.shape(b.init)
+    return a.kind != "array" or bool(a.init.shape == b.init.shape)
 
 
 class _Prepared:
