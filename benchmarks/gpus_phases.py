@@ -66,8 +66,8 @@ def clocked() -> Iterator[list[list[str]]]:
 def _with_clocks(made: Any, lines: list[str], words: Any) -> list[str]:
     """Lines of a kernel whose first thread notes when phases begin, and when it is done."""
     _titles[_named(made.program)] = {number: phase.title for number, phase in made._calls.items()}
-    box = made._by_thread(made.program.box)
-    at = f"({made._by_thread(expression(meeting_words.inbox_at(made.program.parts)))} + {meeting_words.INBOXES})"
+    box = made._by_thread(made.peers.box)
+    at = f"({made._by_thread(expression(meeting_words.inbox_at(made.peers.parts)))} + {meeting_words.INBOXES})"
     row = f"{at} + 1 + {WORDS} * {box}[{at}]"
     first = [f"{box}[{row}] = call", f"{box}[{row} + 1] = clock()"]
     last = [f"{box}[{row} + 2] = clock()", f"{box}[{at}] += 1"]

@@ -121,7 +121,7 @@ def test_induced_as_networkx(backend: Backend, directed: bool) -> None:
 def check_contracted(g: fr.Graph, there: fr.Graph, labels: Any, self_loops: str) -> None:
     """Compare with sums over the edges, an undirected one once."""
     h = there.contracted(labels, self_loops=self_loops)
-    names, group = np.unique(np.asarray(labels, int), return_inverse=True)
+    names, group = np.unique(np.asarray(to_host(labels), int), return_inverse=True)
     weights = np.ones(g.num_slots, int) if g.weights is None else g.weights
     expected: dict[Any, float] = {}
     for u, v, w in zip(g.sources.tolist(), g.targets.tolist(), weights.tolist(), strict=True):
