@@ -281,9 +281,9 @@ def module_of_double() -> Any:
     for name in (
         "abs", "all", "allclose", "any", "arange", "argmax", "argmin", "array_equal", "ceil", "clip",
         "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero", "fmax", "fmin", "full", "intersect1d",
-        "isfinite", "isnan", "ldexp", "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "packbits",
-        "ravel", "repeat", "reshape", "rint", "searchsorted", "setdiff1d", "sort", "sqrt", "stack", "take", "tile",
-        "union1d", "unique", "unpackbits", "where", "zeros",
+        "isfinite", "isnan", "ldexp", "maximum", "median", "minimum", "nan_to_num", "nonzero", "not_equal", "ones",
+        "packbits", "ravel", "repeat", "reshape", "rint", "searchsorted", "setdiff1d", "sort", "sqrt", "stack",
+        "take", "tile", "union1d", "unique", "unpackbits", "where", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
     made.__dict__["bincount"] = bincount
