@@ -34,7 +34,7 @@ PUSH = ("frontier.operators.advance.cuda.merge_path", "lower")
 FOLLOWED = ("frontier.operators.", "frontier.backends.cuda.device.")
 KNOWN = ("frontier.operators.advance", "frontier.backends.cuda.device.machine", "frontier.backends.cuda.device.names")
 CLOSURE = tuple(f"_closure_{name}" for name in ("bits", "condensed", "matrix", "pairs", "result"))
-COLOURING = tuple(f"_coloring_{name}" for name in ("gathered", "small", "told"))
+COLOURING = tuple(f"_coloring_{name}" for name in ("gathered", "small", "pushed"))
 BACKENDS = {"python", "cpu", "cuda"}
 PASSED = """
 import sys
