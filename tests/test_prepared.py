@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +19,7 @@ from frontier import registry
 from frontier.memory.arrays import to_host
 from frontier.primitives import bfs
 from frontier.program.prepared import MOST
+from frontier.program.problem import replace_array
 from frontier.registry import primitive, primitives
 
 #: What any run may choose differently.
@@ -219,6 +222,121 @@ def test_edges_on_a_disk(tmp_path: Any) -> None:
     search = fr.bfs.prepare(there)
     for source in (0, 7):
         assert same(search(source), fr.bfs(g, source))
+
+
+def add(p, v):
+    p.x[v] += 1
+    p.y[v] = 2 * p.x[v]
+
+
+class Grow(fr.Enactor):
+    loop = fr.Compute(add, over="vertices")
+
+
+def growing(g: fr.Graph) -> fr.Problem:
+    return fr.Problem(g, y=fr.vertex("int64", 7), x=fr.vertex("int64"))
+
+
+def test_arrays_of_the_last_result_may_be_given(backend: Backend) -> None:
+    run = Grow(growing(backend(fr.path(3)))).prepare()
+    assert to_host(run(x=run().x).x).tolist() == [2, 2, 2]
+    assert to_host(run(x=run().y).x).tolist() == [3, 3, 3]
+    assert to_host(run(x=run().y[::-1]).x).tolist() == [3, 3, 3]
+
+    @primitive("test_prepared", "a test")
+    def grown(g: fr.Graph, x: Any) -> Any:
+        return Grow(fr.Problem(g, y=fr.vertex("int64", 7), x=fr.vertex("int64", x))).run().y
+
+    try:
+        call = grown.prepare(backend(fr.path(3)))
+        assert to_host(call(call(0))).tolist() == [6, 6, 6]
+    finally:
+        del registry._entries["test_prepared"]
+
+
+def test_arrays_put_in_by_a_run_are_not_changed() -> None:
+    held = np.array([5, 6, 7])
+
+    @primitive("test_prepared", "a test")
+    def found(g: fr.Graph, others: bool) -> Any:
+        p = fr.Problem(g, found=fr.array([0, 0, 0]))
+        if others:
+            replace_array(p, "found", held)
+        return p.found
+
+    try:
+        call = found.prepare(fr.path(3))
+        assert call(True) is held
+        assert call(False).tolist() == [0, 0, 0]
+        assert held.tolist() == [5, 6, 7]
+    finally:
+        del registry._entries["test_prepared"]
+
+
+def test_memory_is_freed_at_once() -> None:
+    g = graph()
+    search, run, ranks = fr.bfs.prepare(g), Grow(growing(g)).prepare(), fr.louvain.prepare(g)
+    arrays = [search(0).level, search(1).parent, run().x, run().y]
+    made = [weakref.ref(each if each.base is None else each.base) for each in arrays]
+    ranks()
+    gc.collect()
+    gc.disable()
+    try:
+        problems = sum(type(each) is fr.Problem for each in gc.get_objects())
+        for _ in range(3):
+            ranks()
+        assert sum(type(each) is fr.Problem for each in gc.get_objects()) == problems
+        del search, run, arrays
+        assert not any(each() is not None for each in made)
+    finally:
+        gc.enable()
+
+
+def test_number_of_threads_may_change() -> None:
+    before = fr.num_threads()
+    search = fr.bfs.prepare(fr.rmat(13, 4, seed=1))
+    try:
+        for number in (2, 1, 2):
+            fr.set_num_threads(number)
+            search(0)
+            (known,) = search._kept._problems
+            assert known is not None
+            assert {each.execution._table.workers for each in known.runs.values()} == {number}
+    finally:
+        fr.set_num_threads(before)
+
+
+def test_checks_may_be_set_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def beyond(p, v):
+        p.x[v + p.off] = 1
+
+    class Beyond(fr.Enactor):
+        loop = fr.Compute(beyond, over="vertices")
+
+    g = graph()
+    p = fr.Problem(g, x=fr.vertex("int64"), off=fr.scalar("int64"))
+    run = Beyond(p).prepare()
+    monkeypatch.setenv("FRONTIER_CHECK", "0")
+    run()
+    monkeypatch.setenv("FRONTIER_CHECK", "1")
+    with pytest.raises(fr.FunctorError):
+        run(off=1)
+
+
+def test_arguments_by_position_go_before_options() -> None:
+    g = graph()
+    search = fr.bfs.prepare(g, source=0)
+    assert same(search(), fr.bfs(g, 0))
+    assert same(search(7), fr.bfs(g, 7))
+
+
+def test_the_result_of_an_error_has_names() -> None:
+    g = fr.from_edges(["a", "b", "c", "c"], ["b", "c", "a", "b"], directed=True)
+    with pytest.raises(fr.NotConvergedError) as raised:
+        fr.pagerank.prepare(g)(max_iterations=1, tolerance=1e-12)
+    with pytest.raises(fr.NotConvergedError) as plain:
+        fr.pagerank(g, max_iterations=1, tolerance=1e-12)
+    assert raised.value.result._names is plain.value.result._names is g.names
 
 
 def test_representation() -> None:

@@ -9,12 +9,14 @@ same place. The code of primitives does not know about it.
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from frontier import results, tracing
-from frontier.errors import FrontierError
+from frontier.errors import FrontierError, NotConvergedError
 from frontier.memory import reuse
 from frontier.memory.arrays import matching
 from frontier.program.frontiers import Frontier
@@ -57,6 +59,7 @@ class _Run(NamedTuple):
     captures: Captures
     kind: str | None
     hidden: dict[str, Any]
+    fields: int  #: Their number: a run of another step may have added hidden ones.
     execution: Repeatable
 
 
@@ -66,11 +69,13 @@ class Kept:
     Parameters
     ----------
     graph : Graph
-        Problems on other graphs are not kept.
+        Problems on other graphs are not kept, and neither are their runs.
+    given : _Problem, optional
+        One that is there before the first call.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph, given: _Problem | None = None) -> None:
+        self._graph, self._given = graph, given
         self._problems: list[_Problem | None] = []
         self._next = 0
 
@@ -81,6 +86,8 @@ class Kept:
     def forget(self) -> None:
         """Keep nothing: after an error arrays and runs may be in any state."""
         self._problems.clear()
+        if self._given is not None:
+            self._given.runs.clear()
 
     def take(self, p: Problem, graph: Graph, fields: dict[str, Field]) -> bool:
         """Make a new problem the one that the last call made here, with initial values; False if that is another."""
@@ -105,10 +112,13 @@ class Kept:
 
     def run_again(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution | None:
         """Begin the run of a step on a problem once more; None if there was none like it."""
-        known: _Run | None = p.workspace.get(("prepared", step))
+        runs = self._runs_of(p)
+        known = None if runs is None else runs.get(step)
         if known is None or tracing.active() or not known.execution.done:
             return None
         if known.schedule is not schedule or known.kind != (None if f is None else f.kind):
+            return None
+        if known.fields != len(p.fields):
             return None
         if captures_of(step) is not known.captures:
             return None
@@ -120,11 +130,20 @@ class Kept:
         self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, begun: Execution
     ) -> None:
         """Keep a run that has just begun."""
-        if tracing.active() or not isinstance(begun, Repeatable):
+        runs = self._runs_of(p)
+        if runs is None or tracing.active() or not isinstance(begun, Repeatable):
             return
         hidden = {name: value[0] for name, value in p.scalars.items() if name.endswith("__")}
         kind = None if f is None else f.kind
-        p.workspace["prepared", step] = _Run(schedule, captures_of(step), kind, hidden, begun)
+        runs[step] = _Run(schedule, captures_of(step), kind, hidden, len(p.fields), begun)
+
+    def _runs_of(self, p: Problem) -> dict[Step, _Run] | None:
+        """The runs that are kept of a problem, which has no reference to them: they have one to it."""
+        store = vars(p)
+        for known in (self._given, *self._problems):
+            if known is not None and known.store is store:
+                return known.runs
+        return None
 
 
 class _Problem:
@@ -132,6 +151,7 @@ class _Problem:
 
     def __init__(self, p: Problem, fields: dict[str, Field]) -> None:
         self.store = vars(p)
+        self.runs: dict[Step, _Run] = {}
         self._declared = dict(fields)
         self._empty = {name: Frontier(p.graph, (), made.init) for name, made in fields.items() if made.kind == "pile"}
 
@@ -145,6 +165,8 @@ class _Problem:
     def reset(self, p: Problem, fields: dict[str, Field]) -> None:
         """Give all fields their initial values: those declared now, and those of hidden fields."""
         memory, filled = p.graph.placement.memory, set()
+        if not all(made.plain for made in fields.values()):
+            fields = {name: made if made.plain else _kept_apart(made, p) for name, made in fields.items()}
         if p._pairs and p.graph.placement.backend.keeps_pairs:
             for key, other, _, word in p._pairs:
                 first, second = fields[key], fields[other]
@@ -167,10 +189,29 @@ class _Problem:
                 _assign(p, name, made)
 
 
+def _kept_apart(made: Field, p: Problem) -> Field:
+    """A field whose initial values are not in an array of the problem, as those of the last call's result are."""
+    if not made.copy or made.kind == "pile":
+        return made
+    init = _copied(made.init, p)
+    return made if init is made.init else replace(made, init=init)
+
+
+def _copied(values: Any, p: Problem) -> Any:
+    """A copy of values that lie in an array of the problem, which changes when fields get initial values."""
+    return values.copy() if id(_owner(values)) in {id(_owner(each)) for each in p.arrays.values()} else values
+
+
+def _owner(array: Any) -> Any:
+    """The array whose memory one is a view of; itself if it is of none."""
+    base = getattr(array, "base", None)
+    return array if base is None else base
+
+
 def _assign(p: Problem, name: str, made: Field) -> None:
     """Give an array initial values that are not one number."""
     array = p.arrays[name]
-    if not made.copy or (made.kind == "array" and array.shape != made.init.shape):  # the run has put in another one
+    if not made.copy or (made.kind == "array" and "_replaced" in vars(p)):  # it may be somebody else's
         p.arrays[name] = p._store.make(p.graph, name, made, p._pairs)
     else:
         fits(made.init, array.dtype, name, len(array), width=made.width)
@@ -191,8 +232,8 @@ class _Prepared:
 
     _call: Callable[..., Any]
 
-    def __init__(self, graph: Graph) -> None:
-        self._kept = Kept(graph)
+    def __init__(self, graph: Graph, given: _Problem | None = None) -> None:
+        self._kept = Kept(graph, given)
         self._lock = threading.Lock()
 
     def _repeat(self, given: Any, named: dict[str, Any]) -> Any:
@@ -225,18 +266,30 @@ class PreparedCall(_Prepared, Generic[Result]):
     def __init__(self, function: Callable[..., Result], graph: Graph, named: dict[str, Any]) -> None:
         super().__init__(graph)
         self._function, self._graph, self._named = function, graph, named
+        self._order = list(inspect.signature(function).parameters)[1:]
 
     def __call__(self, *given: Any, **named: Any) -> Result:
         """Call the primitive with the arguments after the graph; those of ``prepare`` hold unless given here."""
-        made: Result = self._repeat(given, {**self._named, **named})
+        options = self._named
+        if given and options:
+            options = {name: value for name, value in options.items() if name not in self._order[: len(given)]}
+        made: Result = self._repeat(given, {**options, **named})
         return made
 
     def _call(self, given: tuple[Any, ...], named: dict[str, Any]) -> Result:
         with self._graph.placement.memory.using(self._function.__name__):
-            made = self._function(self._graph, *given, **named)
+            try:
+                made = self._function(self._graph, *given, **named)
+            except NotConvergedError as error:
+                self._attach(error.result)
+                raise
+        self._attach(made)
+        return made
+
+    def _attach(self, made: Any) -> None:
+        """Give a result the names of the graph."""
         if isinstance(made, results.Result):
             made.attach_graph(self._graph)
-        return made
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self._named.items())
@@ -273,9 +326,9 @@ class PreparedRun(_Prepared):
 
     def __init__(self, enactor: Enactor) -> None:
         p = enactor.problem
-        super().__init__(p.graph)
         self._enactor = enactor
         self._problem = _Problem(p, p.fields)
+        super().__init__(p.graph, self._problem)
         if not p._store.in_one_memory:
             raise FrontierError(f"prepare() runs in one memory, and the fields of {p!r} are in parts")
 
@@ -292,6 +345,7 @@ class PreparedRun(_Prepared):
 
     def _call(self, frontier: Any, values: dict[str, Any]) -> Problem:
         p = self._enactor.problem
+        values = {name: _copied(value, p) for name, value in values.items()}
         self._problem.reset(p, self._problem._declared)
         for name, value in values.items():
             setattr(p, name, value)

@@ -413,3 +413,4 @@ def replace_array(problem: Problem, name: str, values: NDArray[Any]) -> None:
     assert values.flags.c_contiguous
     assert isinstance(values, type(held))
     problem.arrays[name] = values
+    problem.__dict__["_replaced"] = True  # see frontier.program.prepared

@@ -93,7 +93,8 @@ class CpuExecution(LoopExecution):
         code = code_of(step, p, None if f is None else f.kind, schedule)
         g = p.graph
         small = g.num_vertices + g.num_slots < SMALL
-        workers = 1 if small or schedule.deterministic else threads.num_threads()
+        self._alone = small or schedule.deterministic
+        workers = self._workers()
         work = workspace.take(g) or Workspace(g, np, address_of)
         table = code.tables.get(work)
         known = table is not None and table.workers == workers
@@ -101,6 +102,13 @@ class CpuExecution(LoopExecution):
         if not known:
             self._fill(self._table.counters)
         self._prepare()
+
+    def _workers(self) -> int:
+        return 1 if self._alone else threads.num_threads()
+
+    def again(self, f: Frontier | None) -> bool:
+        """Begin on the same problem once more; see LoopExecution."""
+        return self._table.workers == self._workers() and super().again(f)
 
     def _point(self) -> None:
         super()._point()

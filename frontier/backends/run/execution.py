@@ -33,6 +33,7 @@ from frontier.lowering.inputs import (
     WorkerArray,
     WorkerTable,
 )
+from frontier.lowering.phases import checking
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import reading
 from frontier.program.frontiers import Frontier
@@ -79,7 +80,7 @@ class LoopExecution:
 
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         self._p, self._step, self._given = p, step, f
-        self._single = not schedule.fuse
+        self._single, self._checks = not schedule.fuse, checking()
         # The state with which a run of these arrays begins; the table has their addresses if `_me` was its last user.
         self._arrays: list[Any] = []
         self._image: Any = None
@@ -94,8 +95,11 @@ class LoopExecution:
         self._result: Frontier | None = f
 
     def again(self, f: Frontier | None) -> bool:
-        """Begin on the same problem once more, from another frontier; False if another run has its memory."""
-        if not workspace.retake(self._p.graph, self._workspace):
+        """Begin on the same problem once more, from another frontier; False if another run has its memory.
+
+        It is also False if the run would be another one now, such as with ``FRONTIER_CHECK=1``.
+        """
+        if self._checks != checking() or not workspace.retake(self._p.graph, self._workspace):
             return False
         self._given = self._result = f
         self._kept, self._stored, self._passes, self.done = [], {}, None, False

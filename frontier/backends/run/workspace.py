@@ -21,6 +21,7 @@ from frontier.lowering.builder import Builder
 from frontier.lowering.frontier_state import SMALL, FrontierState
 from frontier.lowering.inputs import Buffer, Length
 from frontier.lowering.module import words
+from frontier.lowering.phases import checking
 from frontier.memory import kept
 from frontier.memory.shortage import explained
 from frontier.program.schedule import Schedule
@@ -299,7 +300,7 @@ def remembered(find: CodeOf) -> CodeOf:
     """Let a problem keep which code its last run of a step took: to find it among all takes microseconds."""
 
     def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
-        key = (given, schedule, tracing.active(), step._captures)  # looked at when the run began
+        key = (given, schedule, tracing.active(), checking(), step._captures)  # looked at when the run began
         last = p.workspace.get(("code", step))
         if last is None or last[0] != key:
             last = p.workspace["code", step] = (key, find(step, p, given, schedule))
