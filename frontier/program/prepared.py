@@ -15,10 +15,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
+import numpy as np
+
 from frontier import results, tracing
 from frontier.errors import FrontierError, NotConvergedError
 from frontier.memory import reuse
-from frontier.memory.arrays import matching
+from frontier.memory.arrays import adopt, is_device, matching
 from frontier.program.frontiers import Frontier
 from frontier.program.pairs import fill_pair
 from frontier.program.step import captures_of
@@ -199,13 +201,18 @@ def _kept_apart(made: Field, p: Problem) -> Field:
 
 def _copied(values: Any, p: Problem) -> Any:
     """A copy of values that lie in an array of the problem, which changes when fields get initial values."""
-    return values.copy() if id(_owner(values)) in {id(_owner(each)) for each in p.arrays.values()} else values
+    own = adopt(values) if is_device(values) else np.asarray(values)
+    low, high = _extent(own)
+    overlap = any(low < end and begin < high for begin, end in map(_extent, p.arrays.values()))
+    return own.copy() if overlap else values
 
 
-def _owner(array: Any) -> Any:
-    """The array whose memory one is a view of; itself if it is of none."""
-    base = getattr(array, "base", None)
-    return array if base is None else base
+def _extent(array: Any) -> tuple[int, int]:
+    """The address of the first byte of an array, and that after its last."""
+    known = array.__array_interface__ if isinstance(array, np.ndarray) else array.__cuda_array_interface__
+    steps = [(length - 1) * stride for length, stride in zip(array.shape, array.strides, strict=True) if length]
+    begin = known["data"][0]
+    return begin + sum(step for step in steps if step < 0), begin + sum(step for step in steps if step > 0) + 1
 
 
 def _assign(p: Problem, name: str, made: Field) -> None:
