@@ -212,6 +212,6 @@ def test_code_of_an_edited_kernel_is_not_used_again(tmp_path):
     assert ids() == ids() == "[0, 1, 2]"
     path = checkout / "operators" / "elementwise" / "cpu.py"
     text = path.read_text()
-    assert text.count("if truth(keep(p, C, slot, x, edges)):\n                    fill, before") == 1  # that of Filter
+    assert text.count("if truth(keep(p, C, slot, x, edges)):\n                fill, before") == 1  # that of Filter
     path.write_text(text.replace("if truth(keep(p,", "if not truth(keep(p,"))
     assert ids() == "[3, 4, 5, 6, 7, 8]"
