@@ -35,7 +35,7 @@ MUTANTS = {
         "operators/advance/cpu/pull.py", "min((i + 1) << 6, n)):", "min((i + 1) << 6, n - 1)):", "advance bfs"
     ),
     "push: one edge too many of part=": Mutant(
-        "operators/advance/cpu/thread.py", "k_first + at_most)", "k_first + at_most + 1)", "advance"
+        "operators/advance/cpu/thread.py", "first + at_most)", "first + at_most + 1)", "advance"
     ),
     "gather: -1 without edges": Mutant(
         "operators/gather/cpu.py", "result if result != LAST else -1", "result", "words"
