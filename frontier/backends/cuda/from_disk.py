@@ -77,8 +77,8 @@ class _OfWindow(CudaExecution):
     def _input(self, name: str, given: Input) -> int:
         return 0 if given in EDGES else super()._input(name, given)
 
-    def _prepare(self) -> None:
-        super()._prepare()
+    def _prepare(self, again: bool = False) -> None:
+        super()._prepare(again)
         for name, given in self._program.inputs.items():
             if isinstance(given, GraphArray) and given in EDGES:
                 self._set(name, self._addresses.get(given, 0))

@@ -80,8 +80,9 @@ class LoopExecution:
 
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         self._p, self._step, self._given = p, step, f
-        self._single, self._checks = not schedule.fuse, checking()
-        # The state with which a run of these arrays begins; the table has their addresses if `_me` was its last user.
+        self._single = not schedule.fuse
+        # Of a run that begins again: the state with which it does, for arrays of which the table has the addresses if
+        # `_me` was its last user.
         self._arrays: list[Any] = []
         self._image: Any = None
         self._me = object()
@@ -99,11 +100,11 @@ class LoopExecution:
 
         It is also False if the run would be another one now, such as with ``FRONTIER_CHECK=1``.
         """
-        if self._checks != checking() or not workspace.retake(self._p.graph, self._workspace):
+        if self._program.checks != checking() or not workspace.retake(self._p.graph, self._workspace):
             return False
         self._given = self._result = f
         self._kept, self._stored, self._passes, self.done = [], {}, None, False
-        self._prepare()
+        self._prepare(again=True)
         return True
 
     # ---- what a backend says -------------------------------------------------------------------------
@@ -144,16 +145,18 @@ class LoopExecution:
             self._set(name, self._input(name, given))
         self._code.tables[self._workspace] = self._table
 
-    def _prepare(self) -> None:
-        """Write the part of the table that belongs to this run."""
-        code, work, words, at = self._code, self._workspace, self._words, self._at
-        table, arrays = self._table, list(self._p.arrays.values())
-        if table.user is self._me and all(map(is_, arrays, self._arrays)):
+    def _prepare(self, again: bool = False) -> None:
+        """Write the part of the table that belongs to this run, which may begin again."""
+        code, work, words, at, table = self._code, self._workspace, self._words, self._at, self._table
+        arrays = list(self._p.arrays.values()) if again else []
+        if again and table.user is self._me and self._image is not None and all(map(is_, arrays, self._arrays)):
             table.begin(self._image)
         else:
             table.begin()
             self._point()
-            table.user, self._arrays, self._image = self._me, arrays, table.state.copy()
+            table.user = self._me
+            if again:
+                self._arrays, self._image = arrays, table.state.copy()
         words[at["nanoseconds"]] = NANOSECONDS
         words[at["single"]] = self._single
         self._prepare_own()

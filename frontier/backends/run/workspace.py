@@ -192,10 +192,10 @@ def take(graph: Graph) -> Workspace | None:
 def retake(graph: Graph, work: Workspace) -> bool:
     """Take a workspace once more; False if another run has it, or it was not kept."""
     with _lock:
-        free = _pool.get(graph, ())
-        if work not in free:
+        free = _pool.get(graph)
+        if free is None or work not in free:
             return False
-        free.remove(work)  # type: ignore[union-attr]  # of a list
+        free.remove(work)
         return True
 
 

@@ -69,6 +69,7 @@ class Replica:
         self.rank, self.memory, self.own = rank, memory, own
         self.shared, self.private = sorts
         self._stamps: dict[str, Any] = {}
+        self._ids: dict[str, Any] = {}
         self._epoch = 0
         self.whole, self._rows = whole, rows
 
@@ -102,7 +103,11 @@ class Replica:
 
     def owned(self, f: Frontier) -> Frontier:
         """The elements of a frontier on this GPU that it owns."""
-        return Frontier._of(f.graph, f.kind, ids=owned(f, self.own[f.kind], self.memory))
+        if not f.is_all:
+            return Frontier._of(f.graph, f.kind, ids=owned(f, self.own[f.kind], self.memory))
+        if f.kind not in self._ids:  # kept: every step over everything asks
+            self._ids[f.kind] = owned(f, self.own[f.kind], self.memory)
+        return Frontier._of(f.graph, f.kind, ids=self._ids[f.kind])
 
 
 def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None = None) -> list[Replica]:
