@@ -341,3 +341,12 @@ def test_the_result_of_an_error_has_names() -> None:
 
 def test_representation() -> None:
     assert repr(fr.bfs.prepare(fr.path(3), max_depth=2)).endswith("; cpu>, max_depth=2)")
+
+
+def test_mistakes() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sourc'"):
+        fr.bfs.prepare(fr.path(3), sourc=1)
+    with pytest.raises(TypeError, match=r"bfs\.prepare\(\) missing 1 required"):
+        fr.bfs.prepare()  # type: ignore[call-arg]
+    with pytest.raises(fr.FrontierError, match=r"BFS\(problem\)\.prepare\(\)"):
+        bfs.BFS.prepare(fr.path(3))  # type: ignore[arg-type]

@@ -155,6 +155,8 @@ class Enactor:
         >>> search(source=0).level
         array([0, 1, 2, 3], dtype=int32)
         """
+        if not isinstance(self, Enactor):
+            raise FrontierError("an enactor is prepared on a problem: BFS(problem).prepare(), not BFS.prepare()")
         return PreparedRun(self)
 
     def resume(

@@ -273,7 +273,9 @@ class PreparedCall(_Prepared, Generic[Result]):
     def __init__(self, function: Callable[..., Result], graph: Graph, named: dict[str, Any]) -> None:
         super().__init__(graph)
         self._function, self._graph, self._named = function, graph, named
-        self._order = list(inspect.signature(function).parameters)[1:]
+        signature = inspect.signature(function)
+        signature.bind_partial(graph, **named)  # or TypeError, as a call would raise
+        self._order = list(signature.parameters)[1:]
 
     def __call__(self, *given: Any, **named: Any) -> Result:
         """Call the primitive with the arguments after the graph; those of ``prepare`` hold unless given here."""

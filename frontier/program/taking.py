@@ -64,6 +64,7 @@ def at_graph(function: Callable[Parameters, Result]) -> GraphFunction[Parameters
         graph = graph_of(g, f"{function.__name__}.prepare")
         return PreparedCall(function if graph.placement.edges is None else call, graph, options)
 
+    prepare.__qualname__ = f"{function.__name__}.prepare"
     call.prepare = prepare  # type: ignore[attr-defined]  # which GraphFunction documents
     return cast("GraphFunction[Parameters, Result]", call)
 
