@@ -61,7 +61,7 @@ class PackedSSSP(fr.Enactor):
     """The search with the words of the field ``best``, which are taken apart at the end."""
 
     loop = (
-        fr.Loop(fr.Advance(relax), order=fr.by(distance), over="source"),
+        fr.Loop(fr.Advance(relax), order=fr.by(distance, adds="weight"), over="source"),
         fr.Reduce(unpack, "max", into="top", over="vertices"),
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import frontier as fr
 
-__all__ = ["Parents", "PushedParents", "parents_of"]
+__all__ = ["EarlyParents", "Parents", "PushedParents", "parents_of"]
 
 
 def nearer(p, src, dst, weight):
@@ -33,6 +33,11 @@ def adopt(p, src, dst, weight):
 def orphan(p, dst):
     """Reached, but without a parent."""
     return p.parent[dst] == -1 and p.distance[dst] < p.unreached
+
+
+def settled(p, dst, weight):
+    """Unreached, or with a parent, so that no more edges need be looked at."""
+    return p.parent[dst] != -1 or p.distance[dst] >= p.unreached
 
 
 def placed(p, v):
@@ -83,8 +88,16 @@ class PushedParents(fr.Enactor):
     loop = fr.Sequence(fr.Advance(adopt, where=orphan, output=None), *_REST, over="vertices")
 
 
+class EarlyParents(fr.Enactor):
+    """The same over in-lists in ascending order of weight, of which mostly the first edges lead to the parent."""
+
+    loop = fr.Sequence(fr.Advance(adopt, stop=settled, output=None, edges="in"), *_REST, over="vertices")
+
+
 def parents_of(g: fr.Graph, schedule: fr.Schedule | None) -> tuple[type[fr.Enactor], fr.Schedule | None]:
     """Return the program for parents, which uses in-edges only if they need not be built first, and its schedule."""
+    if g.is_sorted_by_weight and not g.placement.massively_parallel:
+        return EarlyParents, schedule
     if g.symmetric:
         return Parents, schedule
     return PushedParents, (schedule or fr.Schedule()).replace(direction="push")

@@ -14,7 +14,7 @@ from strategies import SIMULATED, graphs
 
 import frontier as fr
 
-HOWS = ("near_far", "sliding", "buckets")
+HOWS = ("near_far", "sliding", "buckets", "by_weight")
 #: Passes are many, and slow on parts and in the simulator.
 SMALL = bool(CHOSEN) or SIMULATED
 G = fr.rmat(5 if SMALL else 7, 6, seed=3, weights=(1, 9))

@@ -99,15 +99,18 @@ def test_dtypes_that_do_not_suit_the_weights(weights: str, dtype: str) -> None:
         fr.sssp(g, 0, dtype=dtype)
 
 
-SLIDING = fr.Schedule(order="sliding")
+SLIDING, BY_WEIGHT = fr.Schedule(order="sliding"), fr.Schedule(order="by_weight")
 
 
 @pytest.mark.parametrize("delta", [1e-20, 0.3, 50, 1e30])
+@pytest.mark.parametrize("schedule", [SLIDING, BY_WEIGHT], ids=repr)
 @given(given_=graphs_with_vertex(weights=("int32", "float64")))
-def test_limits_that_follow_the_wave(backend: Backend, delta: float, given_: tuple[fr.Graph, int]) -> None:
-    """What a GPU runs where lists are short, on any graph and backend."""
+def test_orders_that_are_chosen_by_the_graph(
+    backend: Backend, schedule: fr.Schedule, delta: float, given_: tuple[fr.Graph, int]
+) -> None:
+    """What runs where lists are short, or sorted by weight, on any graph and backend."""
     g, source = given_
-    check(backend(g), source, delta=delta, schedule=SLIDING)
+    check(backend(g), source, delta=delta, schedule=schedule)
 
 
 def test_limits_that_follow_the_wave_stop_anywhere(backend: Backend) -> None:

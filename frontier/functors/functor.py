@@ -36,6 +36,8 @@ PLACES: dict[str, tuple[str, ...]] = {
     "scalars": (),
     "src": ("src",),
     "dst": ("dst",),
+    "src weight": ("src", "weight"),
+    "dst weight": ("dst", "weight"),
 }
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -115,10 +117,11 @@ def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     ----------
     fn : function
         The functor.
-    place : {"edge", "edge value", "vertex", "count", "value", "element", "common", "scalars", "src", "dst"}
+    place : {"edge", "edge value", "vertex", "count", "value", "element", "common", "scalars", "src", "dst",
+            "src weight", "dst weight"}
         Where it is used; ``"value"`` is each value of a vertex that has several, ``"edge value"`` each of an edge's, or
         what an edge adds to each of a vertex, ``"common"`` is Intersect's, ``"src"`` and ``"dst"`` are conditions on
-        that end of an edge.
+        that end of an edge, and with ``" weight"`` on that and the weight.
 
     Raises
     ------

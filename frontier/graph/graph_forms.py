@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from frontier.graph import compressing, moving
+from frontier.graph.by_weight import has_lists_by_weight, lists_by_weight
 from frontier.graph.graph_arrays import GraphArrays
 from frontier.memory.placement import Placement
 
@@ -123,6 +124,38 @@ class GraphForms(GraphArrays):
 
         with self._placement.memory.using("the columns of a graph"):
             return moving.made_on_host(self._graph, recolumned, vertices, edges)
+
+    @property
+    def is_sorted_by_weight(self) -> bool:
+        """Whether the graph keeps lists in ascending order of weight beside its own; see :meth:`sorted_by_weight`."""
+        return has_lists_by_weight(self._graph)
+
+    def sorted_by_weight(self) -> Graph:
+        """Return this graph, which from now on keeps a second copy of its lists, in ascending order of weight.
+
+        Searches by weight, as :func:`frontier.sssp`, visit few of its edges then, and take a half to a third of the
+        time on graphs of high degree. They sort the lists by themselves, on the CPU from the second search on.
+
+        Raises
+        ------
+        GraphError
+            If the graph has no weights, or its edges are compressed, elsewhere or divided.
+
+        Notes
+        -----
+        O(m) for weights of a few bytes. It takes the memory of targets and weights once more, twice if the graph is
+        directed.
+
+        Examples
+        --------
+        >>> g = fr.from_edges([0, 0, 0], [1, 2, 3], [5.0, 3.0, 4.0]).sorted_by_weight()
+        >>> g.is_sorted_by_weight
+        True
+        """
+        with self._placement.memory.using("lists sorted by weight"):
+            for edges in ("out", "in"):
+                lists_by_weight(self._graph, edges)
+        return self._graph
 
     def compressed(self) -> Graph:
         """Return the same graph with compressed adjacency lists; a graph whose lists are compressed already, itself.

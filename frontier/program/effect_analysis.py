@@ -17,7 +17,7 @@ from frontier.functors.functor import is_hashable, is_helper, location
 from frontier.functors.scratch import refusal, scratch
 from frontier.native import address_space
 from frontier.program.effect_paths import along
-from frontier.program.effect_values import atomic_values, compared, given, reads
+from frontier.program.effect_values import atomic_values, compared, given, offers, reads
 
 if TYPE_CHECKING:
     from frontier.program.effects import Effects, Index
@@ -393,6 +393,9 @@ class Reader:
             how = self.used(self.target)
             if how:
                 self.made.answers.setdefault(made[1], set()).add(operation if how == "used" else f"{operation} {how}")
+            if operation == "min":
+                offer = "any" if named or len(arguments) < 3 else offers(self, made[1], *arguments[1:3])
+                self.made.relaxes.setdefault(made[1], set()).add(offer)
             if operation in ("min", "max") and len(arguments) > 3:
                 self.made.carried.setdefault(made[1], set()).add(operation)
         else:
@@ -405,6 +408,18 @@ class Reader:
         known = is_hashable(called) and (called in _ATOMICS or called in NEEDS)
         arguments = [*call.args, *(value for _, value in call.kws)]
         return not known and any(self.meaning(var) == "problem" or self.field(var) for var in arguments)
+
+    def definition(self, var: Any) -> Any:
+        """The expression that a variable is, through copies; None if it has several."""
+        from numba.core import ir
+
+        for _ in range(20):
+            found = self.definitions.get(getattr(var, "name", None), ())
+            made = found[0] if len(found) == 1 else None
+            var = made.value if isinstance(made, ir.Expr) and made.op == "cast" else made
+            if not isinstance(var, ir.Var):
+                break
+        return var
 
     def origin(self, var: Any) -> str:
         """The name of the variable that a variable is a copy of."""

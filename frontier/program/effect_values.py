@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from frontier.program.effect_analysis import Reader
 
-__all__ = ["atomic_values", "compared", "given", "reads"]
+__all__ = ["atomic_values", "compared", "given", "offers", "reads"]
 
 
 def compared(reader: Reader, name: str, depth: int = 0) -> set[str]:
@@ -29,6 +29,22 @@ def compared(reader: Reader, name: str, depth: int = 0) -> set[str]:
             else:
                 found.add("any")
     return found
+
+
+def offers(reader: Reader, field: str, index: Any, value: Any) -> str:
+    """Return ``"weight"`` if a value for dst is the element at src plus the weight of the edge; else ``"any"``."""
+    from numba.core import ir
+
+    made = reader.definition(value)
+    adds = isinstance(made, ir.Expr) and made.op == "binop" and made.fn is operator.add
+    if not adds or reader.index(index) != "dst":
+        return "any"
+    for one, other in ((made.lhs, made.rhs), (made.rhs, made.lhs)):
+        read = reader.definition(one)
+        reads = getattr(read, "op", "") == "getitem" and reader.field(read.value) == field
+        if reads and reader.index(read.index) == "src" and reader.index(other) == "weight":
+            return "weight"
+    return "any"
 
 
 def given(reader: Reader, value: Any) -> str:

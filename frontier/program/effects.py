@@ -67,6 +67,9 @@ class Effects:
     puts : dict of str to set of str
         From names of fields that are written to the integers that they get; ``id`` for ids of vertices and edges,
         ``p.name`` for a scalar, and ``any`` for all else.
+    relaxes : dict of str to set of str
+        From names of fields that an ``atomic_min`` changes to ``weight``, if it offers the element at ``dst`` the one
+        at ``src`` plus the weight of the edge, and to ``any`` if it offers something else.
     sums : set of str
         Operands of arithmetic between two bools: names of fields, separated by blanks, that all hold bools.
     exact : bool
@@ -89,6 +92,7 @@ class Effects:
     along: dict[str, set[str]] = field(default_factory=dict, repr=False)
     tests: dict[str, set[str]] = field(default_factory=dict, repr=False)
     puts: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    relaxes: dict[str, set[str]] = field(default_factory=dict, repr=False)
     exact: bool = True
     writes_known: bool = True
 
@@ -101,7 +105,7 @@ class Effects:
 #: Attributes that say something of each field.
 _OF_FIELDS = (
     "reads", "writes", "atomics", "slots", "updates", "carried", "answers", "stored", "along", "tests", "puts",
-    "dimensions",
+    "dimensions", "relaxes",
 )  # fmt: skip
 
 #: By fingerprint.

@@ -86,7 +86,7 @@ def start(
     files = p.graph._topology.files() if p.graph.placement.edges is not None else ()
     with busy():
         if not backend.takes_order and _has_order(step):
-            step = expansion[0](step, p, given)
+            step = expansion[0](step, p, given, True)
         _check(step, p)
         with reading(files):
             begun: Execution = backend.start(step, p, f, given)

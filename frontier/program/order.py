@@ -70,6 +70,7 @@ class Order:
     delta: float | str | None = None
     exact: bool = False
     into: str | None = None
+    adds: str | None = None
 
     def kind(self, p: Problem) -> str:
         """Kind of the keys' dtype: ``"i"``, ``"u"`` or ``"f"``; keys by a functor are floats."""
@@ -87,13 +88,14 @@ class Order:
 
     def __repr__(self) -> str:
         key = repr(self.key) if isinstance(self.key, str) else self.key.__name__
-        set_ = {"delta": self.delta, "exact": self.exact or None, "into": self.into}
+        set_ = {"delta": self.delta, "exact": self.exact or None, "into": self.into, "adds": self.adds}
         return f"by({', '.join([key, *(f'{name}={value!r}' for name, value in set_.items() if value is not None)])})"
 
 
 def by(
-    key: str | Functor, *, delta: float | str | None = None, exact: bool = False, into: str | None = None
-) -> Order:
+    key: str | Functor, *, delta: float | str | None = None, exact: bool = False, into: str | None = None,
+    adds: str | None = None,
+) -> Order:  # fmt: skip
     """Order a loop by priority, small keys first: ``fr.Loop(..., order=fr.by("distance"))``.
 
     The loop keeps a set of pending elements, at first those of its frontier. Each pass removes pending elements with
@@ -116,6 +118,12 @@ def by(
         the next window begins when there are none.
     into : str, optional
         With ``exact=True``: a scalar that is set to the least key (at the beginning of the window) before each pass.
+
+    adds : {"weight"}, optional
+        A promise about the functor of the loop's only Advance: it offers ``dst`` the key of ``src`` plus the weight of
+        the edge, and does nothing unless that is less than the key of ``dst``. Then edges may be visited in ascending
+        order of weight, and most of them never (``Schedule(order="by_weight")``). Need not be said where
+        :func:`frontier.effects` shows it: the key is a field, which ``atomic_min`` changes.
 
     Returns
     -------
@@ -150,4 +158,6 @@ def by(
         raise FrontierError("fr.by(delta='auto', exact=True): the width of an exact window is a number, or a scalar's")
     if into is not None and not exact:
         raise FrontierError(f"fr.by(into={into!r}): only with exact=True is there a least key")
-    return Order(key, delta.item() if isinstance(delta, np.generic) else delta, bool(exact), into)
+    if adds not in (None, "weight"):
+        raise FrontierError(f"fr.by(adds={adds!r}): 'weight', or nothing")
+    return Order(key, delta.item() if isinstance(delta, np.generic) else delta, bool(exact), into, adds)

@@ -23,7 +23,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "dedup": ("auto", "claim", "bitmap"),
     "switch": OWN["switch"],
     "queue": ("append", "scan"),
-    "order": ("auto", "near_far", "sliding", "buckets"),
+    "order": ("auto", "near_far", "sliding", "buckets", "by_weight"),
 }
 
 _POSITIVE = ("alpha", "beta", "do_a", "do_b", "gamma")
@@ -77,13 +77,16 @@ class Schedule:
         functors show that no others can be affected (Enterprise). The cpu backend always appends.
     hub_cache : bool, optional
         Whether a pull on a GPU keeps the hubs of the frontier in shared memory and searches them first (Enterprise).
-    order : {"auto", "near_far", "sliding", "buckets"}, optional
+    order : {"auto", "near_far", "sliding", "buckets", "by_weight"}, optional
         How loops with ``order=`` keep their pending elements, if the order only saves work. ``near_far``: elements with
         keys below a limit are processed until there are none, the others are in a pile (Davidson et al., IPDPS 2014).
         ``sliding``: they stay in the frontier, and the limit follows the wave; for a loop of one Advance. ``buckets``:
         they are in several piles by key, which are processed one after another (Julienne, SPAA 2017); also if the order
-        is exact, the keys are integers and there is no delta. ``auto``: ``sliding`` on a GPU if all adjacency lists are
-        short, else ``near_far``.
+        is exact, the keys are integers and there is no delta. ``by_weight``: windows of keys on lists sorted by weight,
+        where a pass visits only the edges that are light enough; for a loop of one Advance that relaxes edges (see
+        ``adds`` of :func:`frontier.by`), on weights that are not negative. ``auto``: ``by_weight`` on large graphs of
+        high degree and short paths, once they have such lists (:meth:`frontier.Graph.sorted_by_weight`); ``sliding`` on
+        a GPU if all adjacency lists are short; else ``near_far``.
     fuse : bool, optional
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.

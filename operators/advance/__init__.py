@@ -3,8 +3,8 @@
 For every visited edge the functor decides whether its far end (or the edge itself) is in the next frontier. ``python``
 defines the meaning. ``lower`` chooses the phases, and ``switch`` between push and pull. ``cpu`` and ``cuda`` have the
 kernels: one file for each load-balancing strategy of a push, and one for pull. ``sample`` is ``fr.sample``, ``unique``
-the operator Unique. ``edges`` is what all balances share, ``heads`` are lists for pulls along edges far away, and
-``holding`` is for steps that hold some vertices back.
+the operator Unique. ``lists`` are those that an advance walks, ``edges`` is what all balances share, ``heads`` are
+lists for pulls along edges far away, and ``holding`` is for steps that hold some vertices back.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
+from frontier.graph.by_weight import why_not_by_weight
 from frontier.operators.advance.sample import Sample
 from frontier.operators.shared.reductions import REDUCTIONS
 from frontier.program.frontiers import Frontier
@@ -51,6 +52,10 @@ class Advance(Operator):
         ``"in"`` follows in-edges: the vertex of the frontier is ``dst`` and the far end is ``src``.
     part : slice or Sample, optional
         Visit only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
+    stop : function of the problem, the vertex of the frontier and ``weight`` -> bool, optional
+        Visit each vertex's edges in ascending order of weight, up to the first for which this is true. It must stay
+        true for greater weights, and is evaluated before each visit, when calls at other edges may have changed fields.
+        The graph needs lists sorted by weight, which are made once: see :meth:`frontier.Graph.sorted_by_weight`.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
@@ -58,7 +63,8 @@ class Advance(Operator):
     -----
     Over a frontier of edges it is advance over the set of their far ends. Work: the edges of the
     frontier in push; in pull at most the in-edges of the vertices for which ``where`` holds.
-    With ``part`` it is a push with the balance ``thread``, which is slow for very long adjacency lists.
+    With ``part`` it is a push with the balance ``thread``, which is slow for very long adjacency lists; also with
+    ``stop`` it is a push.
 
     What the functor writes may be read by its calls at other edges in the same step. Where a round must see only the
     values of the round before, write to a second field and Swap, or use Gather.
@@ -95,6 +101,7 @@ class Advance(Operator):
         unique: str = "exact",
         edges: str = "out",
         part: slice | Sample | None = None,
+        stop: Functor | None = None,
         over: Over = None,
         schedule: Schedule | None = None,
     ) -> None:
@@ -109,11 +116,18 @@ class Advance(Operator):
         self.near, self.far = ("src", "dst") if edges == "out" else ("dst", "src")
         if where is not None:
             arguments(where, self.far)
+        self.stop = stop
+        if stop is not None:
+            arguments(stop, f"{self.near} weight")
+            if self.part is not None:
+                raise FrontierError("Advance(part=..., stop=...): choose one of them")
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "edge"
         if self.where is not None:
             yield self.where, self.far
+        if self.stop is not None:
+            yield self.stop, f"{self.near} weight"
 
     def stands_on(self, f: Frontier) -> Frontier:
         from frontier.operators.advance.python import standing
@@ -121,7 +135,7 @@ class Advance(Operator):
         return f if f.kind == "vertex" else Frontier(f.graph, standing(self, f))
 
     def splits(self, p: Problem) -> bool:
-        return self.part is None and self.hold is None
+        return self.part is None and self.hold is None and self.stop is None
 
     def partial(self) -> Iterator[tuple[str, Any]]:
         if self.held is not None:
@@ -131,16 +145,19 @@ class Advance(Operator):
         super().check(p)
         if isinstance(self.part, Sample):
             self.part.check(p)
+        reason = "" if self.stop is None else why_not_by_weight(p.graph)
+        if reason:
+            raise FrontierError(f"{self!r} needs lists sorted by weight, which the graph cannot have: {reason}")
 
     def wants(self, after: str) -> str:
-        return after if self.own else "" if self.part else self.edges
+        return after if self.own else "" if self.part or self.stop else self.edges
 
     def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
         return frozenset({self.output}) if self.output else kinds
 
     def may_pull(self, schedule: Schedule) -> bool:
         """Pull needs vertices to come out; left to choose, only a ``where`` makes it worth while."""
-        if self.output == "edge" or self.part or self.hold or schedule.direction == "push":
+        if self.output == "edge" or self.part or self.stop or self.hold or schedule.direction == "push":
             return False
         return self.where is not None or schedule.direction == "pull"
 

@@ -43,6 +43,8 @@ class Holding(Advance):
     def __init__(self, fn: Functor, *, hold: Functor, held: str | None = None, **options: Any) -> None:
         super().__init__(fn, **options)
         arguments(hold, "vertex")
+        if self.stop is not None:
+            raise FrontierError("Holding(stop=...): vertices that are held have no edges to stop at")
         if self.output != "vertex":
             raise FrontierError(f"Holding(output={self.output!r}): held vertices need output='vertex'")
         self.hold, self.held = hold, held

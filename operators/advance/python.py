@@ -26,6 +26,7 @@ def interpret(step: Advance, context: Context, f: Frontier) -> Frontier:
     seed = _seed(step, context)
     accept = context.functor(step.fn, arguments(step.fn, "edge"))
     allowed = None if step.where is None else context.functor(step.where, arguments(step.where, step.far))
+    ends_at = None if step.stop is None else context.functor(step.stop, arguments(step.stop, f"{step.near} weight"))
     waits = None if step.hold is None else context.functor(step.hold, arguments(step.hold, "vertex"))
     accepted: dict[int, None] = {}
     held: dict[int, None] = {}
@@ -35,8 +36,10 @@ def interpret(step: Advance, context: Context, f: Frontier) -> Frontier:
             held[near] = None
             continue
         for edge in edges_of(g, step, near, seed):
-            edges += 1
             ends = context.edge(edge)
+            if ends_at is not None and ends_at(ends):
+                break
+            edges += 1
             if allowed is not None and not allowed(ends):
                 continue
             if not accept(ends):
@@ -86,5 +89,8 @@ def edges_of(g: Graph, step: Advance, near: int, seed: int) -> list[int]:
         slots = g.in_edges[int(g.in_offsets[near]) : int(g.in_offsets[near + 1])].tolist()
     if isinstance(step.part, Sample):
         return [slots[i] for i in step.part.places(seed, near, len(slots))]
+    if step.stop is not None:
+        assert g.weights is not None
+        return sorted(slots, key=g.weights.__getitem__)
     first, stop = step.part or (0, None)
     return slots[first:stop]

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frontier.graph.by_weight import why_not_by_weight
+from frontier.memory.reuse import kept_by
 from frontier.operators.order.buckets import buckets, exact_buckets
+from frontier.operators.order.by_weight import TAIL, by_weight, may_sort, sorted_for, worthwhile
 from frontier.operators.order.exact import exact
 from frontier.operators.order.limits import may_slide, near_far, sliding
 from frontier.operators.order.names import Names
@@ -48,10 +51,22 @@ def first_delta(g: Graph) -> float:
     return delta
 
 
-def _first_delta(g: Graph) -> float:
+def average_weight(g: Graph) -> float:
+    """The mean of absolute weights, of some tens of thousands of them."""
+    if g.weights is None or g.num_slots == 0:
+        return 1.0
+    average: float = g.cached("average_weight", lambda: _average_weight(g))
+    return average
+
+
+def _average_weight(g: Graph) -> float:
     assert g.weights is not None
     with np.errstate(over="ignore"):  # an infinite width has no limits
-        average = float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
+        return float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
+
+
+def _first_delta(g: Graph) -> float:
+    average = average_weight(g)
     degree = g.traits.mean_degree
     if degree >= 8 and g.placement.massively_parallel:
         return max(average / 4, 1e-300)  # and widens while few wait
@@ -67,12 +82,15 @@ class Program:
     step : Step
     fields : dict of str to Field
     widths : dict of str to (float or str)
-        Scalar -> a number, or ``"auto"``, or ``"stride"`` for that where limits slide.
+        Scalar -> a number, or what it is computed from: see :func:`_first_value`.
+    sortable : bool
+        Whether a loop would go by weight if the graph had lists by weight.
     """
 
     step: Step
     fields: dict[str, Field] = field(default_factory=dict)
     widths: dict[str, float | str] = field(default_factory=dict)
+    sortable: bool = False
 
 
 class _Expansion:
@@ -92,21 +110,25 @@ class _Expansion:
             return step
         schedule = step.schedule.over(self._schedule) if step.schedule is not None else self._schedule
         how = _kept_by(step, self._p, schedule)
-        names = Names(self._loops, step, self._p, how == "buckets")
+        if how != "by_weight" and schedule.order == "auto" and _sorts(self._p.graph) and may_sort(step, self._p):
+            self.made.sortable = True
+        names = Names(self._loops, step, self._p, how)
         self._loops += 1
         self.made.fields.update(names.fields())
         delta = step.order.delta
         if isinstance(delta, (int, float)):
             self.made.widths[names["first"]] = delta
         elif delta == "auto" or (delta is None and not step.order.exact):
-            self.made.widths[names["first"]] = "stride" if how == "sliding" else "auto"
+            self.made.widths[names["first"]] = {"sliding": "stride", "by_weight": "quarter"}.get(how, "auto")
+        if how == "by_weight":
+            self.made.widths |= {names[each]: each for each in ("tail", "enough", "heaviest")}
         if step.order.exact:
             return (exact_buckets if how == "buckets" else exact)(step, step.order, names)
         return _SHAPES[how](step, names, self._p)
 
 
 #: How an order that is not exact is kept, by the schedule's name.
-_SHAPES = {"near_far": near_far, "sliding": sliding, "buckets": buckets}
+_SHAPES = {"near_far": near_far, "sliding": sliding, "buckets": buckets, "by_weight": by_weight}
 
 
 def _kept_by(loop: Loop, p: Problem, schedule: ResolvedSchedule) -> str:
@@ -114,7 +136,10 @@ def _kept_by(loop: Loop, p: Problem, schedule: ResolvedSchedule) -> str:
     order, how = loop.order, schedule.order
     assert order is not None
     if how == "auto":
-        how = "sliding" if _slides(p.graph) else "near_far"
+        sorts = _sorts(p.graph) and p.graph.is_sorted_by_weight
+        how = "by_weight" if sorts else "sliding" if _slides(p.graph) else "near_far"
+    if how == "by_weight" and not may_sort(loop, p):
+        how = "near_far"
     if how == "sliding" and (order.exact or not may_slide(loop)):
         return "near_far"
     # One bucket for each key, if keys are integers. (Windows begin at the least pending key, buckets need not.)
@@ -128,15 +153,23 @@ def _slides(g: Graph) -> bool:
     return g.placement.massively_parallel and g.traits.short_lists
 
 
-def prepare(step: Step, p: Problem, schedule: ResolvedSchedule) -> Step:
+def _sorts(g: Graph) -> bool:
+    """Whether loops go by weight by themselves, once there are such lists."""
+    return not g.placement.massively_parallel and worthwhile(g)
+
+
+def prepare(step: Step, p: Problem, schedule: ResolvedSchedule, runs: bool = False) -> Step:
     """Return an equivalent program without orders, and add the fields that it needs to the problem.
+
+    If it ``runs``, lists by weight are made where they are worth while.
 
     Raises
     ------
     FrontierError
         An order does not suit the problem.
     """
-    how = (_slides(p.graph), p.graph.placement.massively_parallel, schedule)
+    g = p.graph
+    how = (_slides(g), _sorts(g), g.placement.massively_parallel, g.is_sorted_by_weight, why_not_by_weight(g), schedule)
     known = step.__dict__.setdefault("_without_order", {})
     made: Program | None = known.get((Layout.of(p), how))
     if made is None:
@@ -144,16 +177,30 @@ def prepare(step: Step, p: Problem, schedule: ResolvedSchedule) -> Step:
             if isinstance(part, Loop):
                 part.check(p)
         made = known[Layout.of(p), how] = _Expansion(step, p, schedule).made
+    if made.sortable and runs and sorted_for(g, kept_by() is not None):
+        return prepare(step, p, schedule)
     if any(name not in p.fields for name in made.fields):
         p._add({name: each for name, each in made.fields.items() if name not in p.fields})
         known[Layout.of(p), how] = made
     for name, width in made.widths.items():
-        p.scalars[name][0] = _first_width(p, name, width)
+        p.scalars[name][0] = _first_value(p, name, width)
     return made.step
 
 
-def _first_width(p: Problem, name: str, width: float | str) -> float:
-    """Compute the default width for a graph."""
-    if isinstance(width, str):
-        width = first_delta(p.graph) * (STRIDE if width == "stride" else 1)
+def _first_value(p: Problem, name: str, width: float | str) -> float:
+    """Compute what a scalar holds at first, for a graph.
+
+    Widths of limits: ``"auto"``, ``"stride"`` where they slide, ``"quarter"`` of an average weight. Where lists go by
+    weight: ``"heaviest"``, what most weights are below, ``"tail"``, the edges before the last window, and ``"enough"``,
+    edges of a push that make a look at all vertices cheap.
+    """
+    g = p.graph
+    if width == "tail":
+        return g.num_slots - g.num_slots // TAIL
+    if width == "enough":
+        return g.num_vertices
+    if width in ("heaviest", "quarter"):
+        width = max(average_weight(g) * (2 if width == "heaviest" else 0.25), 1e-300)
+    elif isinstance(width, str):
+        width = first_delta(g) * (STRIDE if width == "stride" else 1)
     return max(1, round(min(width, 2**40))) if p.scalars[name].dtype.kind == "i" else width

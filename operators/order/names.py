@@ -30,8 +30,12 @@ BUCKETS = ("due", "second", "third", "fourth", "fifth", "sixth", "seventh", "far
 COUNTS = ("rounds", "work", "batch", "waiting", "waited", "bucket")
 KEYS, LIMITS, PLACES = ("least", "lower"), ("limit", "delta", "first"), ("base", "width")
 
+#: Those of windows on lists sorted by weight: numbers of edges, and what they are estimated from.
+EDGES = ("left", "spent", "tail", "enough", "looks", "pulls", "pushes")
+ESTIMATES = ("pulled", "heaviest")
+
 #: The loop's own fields: those that the templates name.
-OWN = (*COUNTS, *KEYS, *LIMITS, *PLACES, *BUCKETS, "waits")
+OWN = (*COUNTS, *KEYS, *LIMITS, *PLACES, *EDGES, *ESTIMATES, *BUCKETS, "settled", "waits")
 
 
 class Names:
@@ -43,8 +47,8 @@ class Names:
         Which of a program's ordered loops it is.
     loop : Loop
     p : Problem
-    buckets : bool
-        Whether it keeps its elements in buckets.
+    how : str
+        How its order is implemented, as the schedule names it.
 
     Attributes
     ----------
@@ -56,11 +60,11 @@ class Names:
         Whether keys are integers; whether limits are too.
     """
 
-    def __init__(self, number: int, loop: Loop, p: Problem, buckets: bool) -> None:
+    def __init__(self, number: int, loop: Loop, p: Problem, how: str) -> None:
         order = loop.order
         assert order is not None
         self.kind, self.whole = order.elements(p), order.kind(p) in "iu"
-        self.exact, self.buckets = order.exact, buckets
+        self.exact, self.how, self.buckets = order.exact, how, how == "buckets"
         self.wholly = self.whole and self.exact and _whole(order.delta, p)
         dtypes = f"{'n' if self.whole else 'f'}{'n' if self.wholly else 'f'}{self.kind[0]}"
         self._renamed = {name: own_name(name, number, dtypes) for name in OWN}
@@ -94,6 +98,9 @@ class Names:
         made |= {name: scalar("int64" if self.whole else "float64") for name in KEYS}
         made |= {name: scalar("int64" if self.wholly else "float64") for name in LIMITS}
         made |= {name: scalar("float64") for name in places}
+        if self.how == "by_weight":
+            made |= {name: scalar("int64") for name in EDGES} | {name: scalar("float64") for name in ESTIMATES}
+            made |= {"due": pile(self.kind), "settled": pile(self.kind)}
         made |= {name: pile(self.kind) for name in (BUCKETS if self.buckets else ("far",))}
         if self.exact:
             made["waits"] = (vertex if self.kind == "vertex" else edge)("bool")

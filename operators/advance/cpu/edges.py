@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import HOW
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
+from frontier.operators.advance.lists import visited
 from frontier.operators.elementwise.cpu import appending, ending, output
-from frontier.operators.shared.phases import adjacency, slot_of_edge, walked, weight_of_edge
+from frontier.operators.shared.phases import slot_of_edge, walked, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -31,16 +31,20 @@ def visiting(
     put: Callee,
     renumbered: bool,
     weighted: bool,
+    placed: bool,
     edge: bool,
 ) -> Callable[..., Any]:
-    """Return a function that visits edge ``k`` of ``x`` if the condition holds, and appends what is accepted."""
+    """Return a function that visits edge ``k`` of ``x`` if the condition holds, and appends what is accepted.
+
+    ``placed``: weights are read by the edge's place, not by its slot, as lists sorted by weight have them.
+    """
     every, appends = where is None, put is not None
     slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def visit_edge(p, C, slot, lists, out, fill, before, x, k):
         far = np.int64(lists.ends[k])
         e = slot_at(lists, k)
-        weight = weight_at(lists, e)
+        weight = weight_at(lists, k if placed else e)
         if every or truth(where(p, C, slot, far)):
             if appends:
                 if truth(visit(p, C, slot, x, far, e, weight)):
@@ -85,7 +89,7 @@ class Edge(NamedTuple):
     def of(cls, step: Advance, b: Builder, target: FrontierState, next_scan: str) -> Edge:
         """Make the parts for one step."""
         near = "src" if step.far == "dst" else "dst"
-        lists, constants = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
+        lists, constants = visited(b, step)
         put, end, scanned = None, Made(nothing), False
         out: Value = 0
         if step.output is not None:
@@ -119,4 +123,5 @@ def finish(
         after += b.frontiers.produced(target, step.output, next_scan if scanned else "")
     if step.held is not None:
         after.append(b.assign(step.held, Counter("PILE_COUNT")))
-    b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", [step.fn, step.where, step.hold], work=work)
+    functors = [step.fn, step.where, step.hold, step.stop]
+    b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", functors, work=work)

@@ -55,7 +55,7 @@ def pushing(
                 held += 1
                 fill, before = put(C, slot, out, fill, before, x)
             else:
-                for k in places(p, lists, seed, x):
+                for k in places(p, C, slot, lists, seed, x):
                     fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
                     seen += 1
         end(C, slot, out, fill, before)
@@ -70,7 +70,7 @@ def slicing(skipped: int, at_most: Any) -> Callable[..., Any]:
     """Return a walk over the places from the one of number ``skipped`` on, ``at_most`` so many."""
     bounded = at_most is not None
 
-    def places(p, lists, seed, x):
+    def places(p, C, slot, lists, seed, x):
         first = np.int64(lists.offsets[x]) + skipped
         last = np.int64(lists.offsets[x + 1])
         if bounded:
@@ -84,13 +84,25 @@ def slicing(skipped: int, at_most: Any) -> Callable[..., Any]:
 def sampling(drawn: int, key_of: Callee, place_of: Callee) -> Callable[..., Any]:
     """Return a walk over ``drawn`` places, which follow from the seed: see :mod:`frontier.operators.advance.sample`."""
 
-    def places(p, lists, seed, x):
+    def places(p, C, slot, lists, seed, x):
         first = np.int64(lists.offsets[x])
         degree = np.int64(lists.offsets[x + 1]) - first
         key = key_of(p, seed, x)
         draws = min(degree, np.int64(drawn))
         for draw in range(draws):
             yield first + (draw if draws == degree else place_of(p, key, degree, draw))
+
+    return places
+
+
+def ascending(stop: Callee) -> Callable[..., Any]:
+    """Return a walk over the places of a list that is sorted by weight, up to where ``stop`` holds."""
+
+    def places(p, C, slot, lists, seed, x):
+        for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+            if truth(stop(p, C, slot, x, lists.weights[k])):
+                break
+            yield k
 
     return places
 
@@ -116,6 +128,8 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         given["seed"] = step.part.given(b)
         drawn = {"key_of": b.helper(sample_key), "place_of": b.helper(sample_place)}
         places = Made(sampling, {"drawn": step.part.size, **drawn})
+    elif step.stop is not None:
+        places = Made(ascending, {"stop": b.calling(step.stop, f"{step.near} weight", (step.near, "weight"))})
     else:
         first, last = step.part or (0, None)
         places = Made(slicing, {"skipped": first, "at_most": None if last is None else max(last - first, 0)})

@@ -1,0 +1,172 @@
+"""Adjacency lists in ascending order of weight, kept beside a graph's own, which are in the order of targets.
+
+Searches that look at light edges first stop early in them: see :mod:`frontier.operators.order.by_weight`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from frontier.errors import GraphError
+from frontier.graph.topology import Array, read_only
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+
+__all__ = [
+    "ListsByWeight", "arrays_by_weight", "has_lists_by_weight", "lists_by_weight", "slots_by_weight",
+    "why_not_by_weight",
+]  # fmt: skip
+
+
+class ListsByWeight(NamedTuple):
+    """Lists of one direction; a vertex's places are those of its own list.
+
+    Attributes
+    ----------
+    ends, weights : array, shape (m,)
+        The far end and the weight of the edge at each place.
+    """
+
+    ends: Array
+    weights: Array
+
+
+def why_not_by_weight(g: Graph) -> str:
+    """Return why a graph can have no lists sorted by weight; empty if it can."""
+    top = g._topology
+    if g.weights is None:
+        return "it has no weights"
+    if top.packed:
+        return "its lists are compressed"
+    if top.sparse:
+        return "its offsets are doubly compressed"
+    if g.placement.edges is not None:
+        return f"its edges lie on the {g.placement.edges.residence}"
+    if top.spread is not None or top.divided is not None:
+        return "it is divided among GPUs or ranks"
+    return ""
+
+
+def has_lists_by_weight(g: Graph) -> bool:
+    """Whether a graph has them already, of out-edges and of in-edges."""
+    built = g._topology.built()
+    return all(_name(g, edges) in built for edges in ("out", "in"))
+
+
+def arrays_by_weight(g: Graph) -> list[Array]:
+    """Return the arrays that a graph keeps for them."""
+    built = g._topology.built()
+    lists = [built[name] for name in {_name(g, edges) for edges in ("out", "in")} if name in built]
+    slots = [built[name] for name in map(_slots_name, ("out", "in")) if name in built]
+    return [*(array for each in lists for array in each), *slots]
+
+
+def lists_by_weight(g: Graph, edges: str) -> ListsByWeight:
+    """Return the lists of a direction by weight; they are made once, in O(m) for weights of few digits.
+
+    Raises
+    ------
+    GraphError
+        If the graph cannot have them.
+    """
+    made: ListsByWeight = g._once(_name(g, edges), lambda: _made(g, edges))
+    return made
+
+
+def slots_by_weight(g: Graph, edges: str) -> Array:
+    """Return the slot of the edge at each place, in the dtype of offsets."""
+    slots: Array = g._once(_slots_name(edges), lambda: _slots(g, edges))
+    return slots
+
+
+def _name(g: Graph, edges: str) -> str:
+    """The name under which a graph keeps them; of a symmetric graph both directions are the same."""
+    return f"lists by weight, {'out' if g.symmetric else edges}"
+
+
+def _slots_name(edges: str) -> str:
+    return f"slots by weight, {edges}"
+
+
+def _slots(g: Graph, edges: str) -> Array:
+    order = _order(g, edges)
+    return read_only((order if edges == "out" else g.in_edges[order]).astype(g.offsets.dtype, copy=False))
+
+
+def _made(g: Graph, edges: str) -> ListsByWeight:
+    from frontier.graph.build_sort import take
+
+    reason = why_not_by_weight(g)
+    if reason:
+        raise GraphError(f"lists cannot be sorted by weight: {reason}")
+    order = _order(g, edges)
+    ends, weights = _unsorted(g, edges)
+    return ListsByWeight(read_only(take(ends, order)), read_only(take(weights, order)))
+
+
+def _unsorted(g: Graph, edges: str) -> tuple[Array, Array]:
+    from frontier.graph.build_sort import take
+
+    weights = g.weights
+    assert weights is not None
+    if edges == "out" or g.symmetric:
+        return g.targets, weights
+    return g.in_sources, take(weights, g.in_edges)
+
+
+def _order(g: Graph, edges: str) -> Array:
+    """The places of a direction's edges, list by list in ascending order of weight; equals stay as they are."""
+    weights = _unsorted(g, edges)[1]
+    offsets = g.offsets if edges == "out" or g.symmetric else g.in_offsets
+    if isinstance(weights, np.ndarray):
+        return _on_host(offsets, weights)
+    xp = g.placement.memory.xp
+    keys = _keys(xp, weights)
+    order = keys.argsort()  # CuPy's is stable
+    sources = xp.searchsorted(offsets[1:], order, side="right").astype(xp.int32 if len(offsets) < 2**31 else xp.int64)
+    made: Array = order[sources.argsort()].astype(offsets.dtype, copy=False)
+    return made
+
+
+def _on_host(offsets: Array, weights: Array) -> Array:
+    """Each list by itself, on all threads."""
+    from frontier.graph import by_weight_kernels as kernels
+    from frontier.graph.build_sort import stretches, workers_for
+    from frontier.native import threads
+
+    keys = _keys(np, weights)
+    offsets, order = read_only(offsets), np.empty(len(weights), offsets.dtype)
+    workers = workers_for(len(weights))
+    bounds = np.searchsorted(offsets, stretches(len(weights), workers), side="left").tolist()
+    bounds[0], bounds[-1] = 0, len(offsets) - 1
+
+    def work(w: int) -> None:
+        first, end = bounds[w], bounds[w + 1]
+        longest = int(np.diff(offsets[first : end + 1]).max(initial=0))
+        kernels.sort_lists(
+            offsets, first, end, keys, order, np.empty(longest, keys.dtype), np.empty(longest, keys.dtype),
+            np.empty(longest, order.dtype), np.zeros(256, np.int64),
+        )  # fmt: skip
+
+    threads.run(work, workers)
+    return order
+
+
+def _keys(xp: Any, weights: Array) -> Array:
+    """Unsigned integers in the order of weights."""
+    dtype = weights.dtype
+    if dtype.kind in "ub":
+        return weights.astype(xp.uint64 if dtype.itemsize == 8 else xp.uint32)
+    if dtype.kind == "i":
+        wide, bits = (xp.uint64, 63) if dtype.itemsize == 8 else (xp.uint32, 31)
+        signed = weights.astype(xp.int64 if bits == 63 else xp.int32)
+        return signed.view(wide) ^ wide(1 << bits)
+    if dtype.itemsize < 4:
+        weights, dtype = weights.astype(xp.float32), np.dtype(np.float32)
+    wide, bits = (xp.uint64, 63) if dtype.itemsize == 8 else (xp.uint32, 31)
+    found = (weights + 0).view(wide)  # -0.0 becomes 0.0
+    negative = (found >> wide(bits)).astype(bool)
+    return xp.where(negative, ~found, found | wide(1 << bits))

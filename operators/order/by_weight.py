@@ -1,0 +1,214 @@
+"""Orders of path lengths implemented on lists sorted by weight: most edges are never visited.
+
+A functor that offers ``dst`` the key of ``src`` plus the weight does nothing at an edge that is too heavy. So, in
+windows of keys as in delta-stepping (Meyer and Sanders, J. Algorithms 49, 2003):
+
+1. A vertex pushes along its *light* edges only, those whose offer is still within the window. These are the first ones
+   of its sorted list.
+2. When that has come to an end, the keys of the window's vertices are final. Their other edges are pushed, or, where
+   fewer edges are visited so, all vertices beyond the window pull: each walks its in-list in ascending order of weight,
+   until even the least key of the window plus the weight is no better than what it has.
+3. The next window begins at the least key of what is left. Once few edges are left, it has no end.
+
+How many edges a push and a pull would visit is estimated from degrees, as if weights were distributed evenly. On R-MAT
+and uniform graphs a tenth to a quarter of all edges are visited, where other orders visit each at least once.
+
+Keys of vertices outside the frontier count as infinite. Where some are not, there is a single window without an end,
+and no pull: that is right for any keys.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from frontier.graph.by_weight import lists_by_weight, why_not_by_weight
+from frontier.operators.advance import Advance
+from frontier.operators.elementwise.filter import Filter
+from frontier.operators.elementwise.put import Put
+from frontier.operators.elementwise.reduce import Reduce
+from frontier.operators.elementwise.split import Split
+from frontier.operators.fields.take import Take
+from frontier.operators.order.functors import (
+    aside,
+    beyond_of,
+    edges,
+    first,
+    first_window,
+    inside_of,
+    known_of,
+    leaves_of,
+    left,
+    looks,
+    near_of,
+    next_window,
+    one,
+    pulled_of,
+    pulls,
+    pushes,
+    reached_of,
+    tail,
+    useless_of,
+    waiting,
+    wider,
+    zero,
+)
+from frontier.operators.order.limits import may_slide
+from frontier.program.effects import effects
+from frontier.program.loop import Loop, Sequence
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.operators.order.names import Names
+    from frontier.program.order import Order
+    from frontier.program.problem import Problem
+    from frontier.program.step import Step
+
+__all__ = ["TAIL", "adds_weights", "by_weight", "may_sort", "sorted_for", "worthwhile"]
+
+#: Where windows pay: in graphs of at least so many edge slots, so many of them a vertex, and of whose vertices at a
+#: distance of two as large a share differ. They do on R-MAT and uniform graphs (0.9), where a few windows reach
+#: everything. Among nearest neighbours (0.1 to 0.6), on meshes and in the web (0.5) there are hundreds.
+SLOTS, DEGREE, DIFFER = 2**20, 12.0, 0.8
+
+#: Vertices, and neighbours of each, of which that share is computed.
+SAMPLE = 32
+
+#: The last window begins when one of so many edges is left.
+TAIL = 16
+
+
+def may_sort(loop: Loop, p: Problem) -> bool:
+    """Whether a loop's passes relax edges in a way that lists by weight serve, and the graph can have these."""
+    step = loop.steps[0]
+    if not may_slide(loop) or not isinstance(step, Advance) or step.stop is not None or p.graph.placement.divides:
+        return False
+    if step.edges != "out" or step.where is not None or loop.order is None or loop.order.exact:
+        return False
+    least = None if why_not_by_weight(p.graph) else p.graph.min_weight
+    return least is not None and least >= 0 and adds_weights(loop.order, step)
+
+
+def adds_weights(order: Order, step: Advance) -> bool:
+    """Whether the functor offers ``dst`` the key of ``src`` plus the weight, and does nothing where that is no less."""
+    if order.adds is not None:
+        return order.adds == "weight"
+    key = order.key
+    if not isinstance(key, str):
+        return False
+    found = effects(step.fn)
+    if not (found.exact and found.writes_known) or found.relaxes.get(key) != {"weight"} or key in found.stored:
+        return False
+    return all(found.along.get(name) == {key} for name in {"", *found.writes} - {key})
+
+
+def worthwhile(g: Graph) -> bool:
+    """Whether searches of a graph are faster by lists sorted by weight."""
+    if g.num_slots < SLOTS or g.traits.mean_degree < DEGREE or why_not_by_weight(g):
+        return False
+    share: float = g.cached("share of different vertices at a distance of two", lambda: _differing(g))
+    return share >= DIFFER
+
+
+def _differing(g: Graph) -> float:
+    """Of vertices at a distance of two, as edges lead there, the share that differs: the median of a sample."""
+    xp = g.placement.memory.xp
+    live = xp.flatnonzero(g.out_degree)
+    near = live[:: max(1, len(live) // SAMPLE)][:SAMPLE]
+    ends = [near.reshape(-1, 1)]
+    known = xp.ones((len(near), 1), bool)
+    for _ in range(2):  # the ends of evenly spread edges of each list, row by row
+        begin, degree = g.offsets[ends[-1]][..., None], g.out_degree[ends[-1]][..., None]
+        number = xp.arange(SAMPLE)
+        place = begin + (number * degree) // xp.maximum(xp.minimum(degree, SAMPLE), 1)
+        known = known[..., None] & (number < degree)
+        found = g.targets[xp.where(known, place, 0)]
+        ends.append(found.reshape(len(near), -1))
+        known = known.reshape(len(near), -1)
+    rows = xp.sort(xp.where(known, ends[-1], -1), axis=1)
+    different = (rows[:, 1:] != rows[:, :-1]).sum(axis=1) + (rows[:, 0] >= 0)
+    shares = different / xp.maximum(known.sum(axis=1), 1)
+    return float(xp.median(shares))
+
+
+def sorted_for(g: Graph, again: bool) -> bool:
+    """Make a graph's lists by weight if this is not its first search, or there will be more; whether they are there.
+
+    The first search alone would take longer so.
+    """
+    searches: list[int] = g.cached("searches by weight", lambda: [0])
+    searches[0] += 1
+    if searches[0] > 1 or again:
+        with contextlib.suppress(MemoryError):  # others take less
+            lists_by_weight(g, "out")
+            if not g.symmetric:
+                lists_by_weight(g, "in")
+    return g.is_sorted_by_weight
+
+
+def by_weight(loop: Loop, names: Names, p: Problem) -> Step:
+    """Return the program.
+
+    Vertices that wait are in piles: in ``due`` for the next window, in ``far`` for later ones. ``settled`` has those of
+    this window. A pass of the outer loop is a window.
+    """
+    (step,) = loop.steps
+    assert isinstance(step, Advance)
+    key, fn, due, far, settled = names.key, step.fn, names["due"], names["far"], names["settled"]
+    near, beyond = names.fn(near_of(key)), names.fn(beyond_of(key))
+    widths = 1.0 if names.whole else 0.0, names.rounding(p)
+    light = Advance(fn, stop=names.fn(leaves_of(key)), unique=step.unique, schedule=step.schedule)
+    push = Loop(Advance(fn, schedule=step.schedule), Put(far), times=names["pushes"])
+    pull = Loop(
+        Filter(beyond),
+        Advance(fn, where=names.fn(inside_of(key)), stop=names.fn(useless_of(key)), output=None, edges="in"),
+        Filter(names.fn(reached_of(key))),
+        Put(far),
+        over="vertices", times=names["pulls"],
+    )  # fmt: skip
+    windows = Loop(
+        Loop(Put(settled), *names.steps(loop)[:-1], light, schedule=loop.schedule),
+        Sequence(
+            Take(settled),
+            Reduce(names.fn(edges), "sum", into=names["spent"]),
+            names.set(left=left, pulled=0.0, looks=looks),
+            Loop(Reduce(names.fn(pulled_of(key)), "sum", into=names["pulled"], over="vertices"), times=names["looks"]),
+            names.set(pulls=pulls, pushes=pushes),
+            push,
+        ),
+        pull,
+        Sequence(
+            Take(far),
+            Filter(beyond),
+            Reduce(key, "min", into=names["least"]),
+            Reduce(names.fn(one), "sum", into=names["waiting"]),
+            names.set(delta=wider, waited=waiting, limit=next_window(*widths)),
+            Split(near, rest=far),
+            Put(due),
+        ),
+        take=due,
+    )
+    low = names.fn(reached_of(key))
+    begin = Sequence(
+        Filter(low),
+        Reduce(names.fn(one), "sum", into=names["waited"]),
+        Reduce(key, "min", into=names["least"]),
+        names.set(limit=first_window(*widths), waited=zero),
+        Split(near, rest=far),
+        Put(due),
+        over=loop.over,
+    )
+    return Sequence(
+        *(cleared(names, pile) for pile in (due, far, settled)),
+        *names.begin(loop),
+        names.set(delta=first, left=tail),
+        Reduce(key, "max", into=names["lower"], over="vertices"),
+        Reduce(names.fn(known_of(key)), "sum", into=names["waiting"], over="vertices"),
+        begin,
+        windows,
+    )
+
+
+def cleared(names: Names, pile: str) -> Step:
+    """Empty a pile, whatever a run before has left there."""
+    return Loop(Filter(names.fn(aside)), take=pile)
