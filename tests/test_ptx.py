@@ -358,6 +358,28 @@ def pairs(enactor: type[fr.Enactor]) -> Callable[[fr.Graph], Any]:
     return run
 
 
+
+
+def heavy(p, src, weight):
+    return weight > p.most
+
+
+def heavy_in(p, dst, weight):
+    return p.best[dst] <= weight
+
+
+def better(p, src, dst, weight):
+    return weight < fr.atomic_min(p.best, dst, weight)
+
+
+def light(g: fr.Graph) -> Any:
+    """Edges by weight: as many of each list as are known, and until the best is found."""
+    p = fr.Problem(g, best=fr.vertex("int64", 99), most=fr.scalar("int64", 5))
+    steps = fr.Advance(better, stop=heavy), fr.Advance(better, stop=heavy_in, edges="in", output=None)
+    return execution.run(fr.Sequence(*steps, over="vertices"), p)
+
+
+RUNS |= {"edges by weight": light, "sssp, by weight": lambda g: fr.sssp(g, 0, schedule=fr.Schedule(order="by_weight"))}
 RUNS |= {f"pairs, {each.__name__}": pairs(each) for each in (_closure_pairs.ByWords, _closure_pairs.OfWords)}
 RUNS |= {f"raising, {kind}": failing(kind) for kind in ("tuple", "nothing")}
 
@@ -408,7 +430,7 @@ RUNS |= {f"{name}, {SPARSE}": RUNS[name] for name in ("functors", "bfs", "operat
 #: Every program for one architecture; two that together use nearly everything for the others. The narrow build differs
 #: in how edges are handed out: functors and reductions of users are compiled in the full one.
 BUILDS = ("full", "narrow")
-NARROW = ("bfs", "betweenness", "operators", "pagerank", "raising, tuple", "sssp, buckets", "words", "gathers of parts")
+NARROW = ("bfs", "betweenness", "operators", "pagerank", "raising, tuple", "sssp, buckets", "edges by weight", "words", "gathers of parts")
 LISTS = (FAR, PACKED, SPARSE)
 NARROW += tuple(name for name in RUNS if name.startswith(NARROW) and any(each in name for each in LISTS))
 NARROW = tuple(name for name in NARROW if SHARED not in name)

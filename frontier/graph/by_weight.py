@@ -126,7 +126,7 @@ def _order(g: Graph, edges: str) -> Array:
     xp = g.placement.memory.xp
     keys = _keys(xp, weights)
     order = keys.argsort()  # CuPy's is stable
-    sources = xp.searchsorted(offsets[1:], order, side="right").astype(xp.int32 if len(offsets) < 2**31 else xp.int64)
+    sources = xp.searchsorted(offsets[1:], order, side="right").astype(np.int32 if len(offsets) < 2**31 else np.int64)
     made: Array = order[sources.argsort()].astype(offsets.dtype, copy=False)
     return made
 
@@ -159,14 +159,14 @@ def _keys(xp: Any, weights: Array) -> Array:
     """Unsigned integers in the order of weights."""
     dtype = weights.dtype
     if dtype.kind in "ub":
-        return weights.astype(xp.uint64 if dtype.itemsize == 8 else xp.uint32)
+        return weights.astype(np.uint64 if dtype.itemsize == 8 else np.uint32)
     if dtype.kind == "i":
-        wide, bits = (xp.uint64, 63) if dtype.itemsize == 8 else (xp.uint32, 31)
-        signed = weights.astype(xp.int64 if bits == 63 else xp.int32)
+        wide, bits = (np.uint64, 63) if dtype.itemsize == 8 else (np.uint32, 31)
+        signed = weights.astype(np.int64 if bits == 63 else np.int32)
         return signed.view(wide) ^ wide(1 << bits)
     if dtype.itemsize < 4:
-        weights, dtype = weights.astype(xp.float32), np.dtype(np.float32)
-    wide, bits = (xp.uint64, 63) if dtype.itemsize == 8 else (xp.uint32, 31)
+        weights, dtype = weights.astype(np.float32), np.dtype(np.float32)
+    wide, bits = (np.uint64, 63) if dtype.itemsize == 8 else (np.uint32, 31)
     found = (weights + 0).view(wide)  # -0.0 becomes 0.0
     negative = (found >> wide(bits)).astype(bool)
     return xp.where(negative, ~found, found | wide(1 << bits))

@@ -54,8 +54,8 @@ class Advance(Operator):
         Visit only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
     stop : function of the problem, the vertex of the frontier and ``weight`` -> bool, optional
         Visit each vertex's edges in ascending order of weight, up to the first for which this is true. It must stay
-        true for greater weights, and is evaluated before each visit, when calls at other edges may have changed fields.
-        The graph needs lists sorted by weight, which are made once: see :meth:`frontier.Graph.sorted_by_weight`.
+        true for greater weights. It may be evaluated before or after calls at other edges have changed fields. The
+        graph needs lists sorted by weight, which are made once: see :meth:`frontier.Graph.sorted_by_weight`.
     over, schedule
         See :class:`frontier.program.step.Step`.
 

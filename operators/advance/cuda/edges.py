@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frontier.compile.codes import BLOCK_BITS
-from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import ALL, HOW
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
+from frontier.operators.advance.lists import visited
 from frontier.operators.elementwise.cuda import appending, queue_of
-from frontier.operators.shared.phases import adjacency, frontier, slot_of_edge, walked, weight_of_edge
+from frontier.operators.shared.phases import frontier, slot_of_edge, walked, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import append
@@ -46,6 +46,7 @@ def visiting(
     take: Callee,
     renumbered: bool,
     weighted: bool,
+    placed: bool,
     edge: bool,
     carries: bool,
     early: bool,
@@ -66,8 +67,8 @@ def visiting(
         output.
     renumbered : bool
         Whether edges are in-edges, whose slots are looked up by their places.
-    weighted : bool
-        Whether weights are read.
+    weighted, placed : bool
+        Whether weights are read, and whether by the edge's place, as lists sorted by weight have them.
     edge : bool
         Whether the items are edges.
     carries, early : bool
@@ -103,7 +104,7 @@ def visiting(
         elif not every:
             wanted = wanted and truth(where(p, C, slot, far))
         if wanted:
-            weight = weight_at(lists, e)
+            weight = weight_at(lists, k if placed else e)
             if appends:
                 if truth(visit(p, C, slot, x, far, e, weight)) and take(out, e if edge else far, stamped):
                     if carries:
@@ -212,7 +213,7 @@ class Edge(NamedTuple):
         """Make the parts for one step that writes to ``target``; ``after`` is the scan that the next step wants."""
         near = "src" if step.far == "dst" else "dst"
         # loads: the constants renumbered and weighted of visiting, which depend on the functors' arguments.
-        lists, loads = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
+        lists, loads = visited(b, step)
         how, next_scan, take = deduplication(step, b), "", None
         dedup = DEDUPS.get(how)
         early = how == "stamp" and b.low_degree
@@ -306,7 +307,7 @@ def finish(
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
     if step.output is not None and _appends(kept):
         after += b.frontiers.produced(target, step.output, next_scan)
-    b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", [step.fn, step.where, step.hold])
+    b.phase(made, after, f"push along {step.edges}-edges ({HOW[how][1]})", [step.fn, step.where, step.hold, step.stop])
     if dedup is not None and dedup.after is not None:
         dedup.after(b, source, target, next_scan)
 

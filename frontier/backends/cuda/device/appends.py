@@ -97,6 +97,31 @@ def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item, stric
 
 
 @device
+def append_part(C, slot, out, out_scan, capacity, ok, item, edges):
+    """Append the items of the lanes that have one, with the prefix sum of ``edges``. All lanes call it.
+
+    For vertices of whose edges only so many are walked; not for big builds.
+    """
+    votes = ballot(ok)
+    if votes == u32(0):
+        return
+    lane = i32(thread_index() & i32(31))
+    own = i64(0)
+    if ok:
+        own = i64(edges)
+    upto = i64(inclusive_scan(own, lane))
+    at = i64(0)
+    before = i64(0)
+    if lane == i32(31):
+        at, before = reserve(C, slot, False, popcount(votes), upto)
+    at = i64(shuffle(at, 31)) + popcount(u32(votes & below(lane)))
+    before = i64(shuffle(before, 31))
+    if ok and at < capacity:
+        out[at] = item
+        out_scan[at] = before + upto - own
+
+
+@device
 def write_start(C, slot, out, out_scan, capacity, ok, base, votes, item, start):
     """Write the items of the lanes that have one at place ``base`` and after, each with the first slot of its list."""
     at = i32(i32(base) + popcount(u32(votes & below(i32(thread_index() & i32(31))))))
