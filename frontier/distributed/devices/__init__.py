@@ -84,15 +84,17 @@ class DevicesBackend(Backend):
         if self.chooses and not worthwhile(step, p, len(self.devices)):
             run: Execution = alone(step, p, f, schedule)
             return run
-        from frontier.distributed.devices.execution import DevicesExecution
         from frontier.distributed.devices.fused import FusedExecution
+        from frontier.distributed.devices.replicas import members_of
         from frontier.distributed.devices.touches import OneKernelError
+        from frontier.distributed.ranks.group import Group
+        from frontier.distributed.transport.threads import Threads
 
         try:
             return FusedExecution(step, p, f, schedule, self.memories)
         except OneKernelError:
             p._store.look_at(p, p.arrays)
-            return DevicesExecution(step, p, f, schedule, self.memories)
+            return Group(step, members_of(p, self.memories), f, schedule, Threads(len(self.memories)).members)
 
     def field_store(self, g: Graph) -> FieldStore:
         """Return the store of one problem: where edges are spread, fields may be."""

@@ -21,6 +21,8 @@ import numpy as np
 from frontier.backends.python.hosted import same
 from frontier.distributed.devices import spreading
 from frontier.distributed.devices.spread_fields import spread_fields
+from frontier.distributed.partition.own_rows import own_rows
+from frontier.distributed.ranks.step_problem import StepProblem
 from frontier.distributed.walk import owned
 from frontier.graph import moving
 from frontier.graph.topology import Topology
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Problem
 
-__all__ = ["Replica", "Sorts", "on_one", "replicas_of", "rows_of"]
+__all__ = ["Replica", "Sorts", "on_one", "replicas_of"]
 
 
 class Sorts(NamedTuple):
@@ -128,6 +130,15 @@ def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None 
     return made
 
 
+def members_of(p: Problem, memories: Sequence[Memory]) -> list[StepProblem]:
+    """The problems of the members of a group that have a GPU each, in the memory of that; the first shows its fields."""
+    made = []
+    for each in replicas_of(p, memories):
+        host = same(each.whole, graph=p.graph, piles=dict(p.piles), workspace={}) if each.rank else p
+        made.append(StepProblem(host, each.whole.graph.placement, each.whole, each.memory))
+    return made
+
+
 def _sorts(p: Problem, touches: Touches) -> Sorts:
     """Share fields of edges that are spread, for no step changes them, and fields of which all touch their own part."""
     edges = {name for name, field in p.fields.items() if field.kind == "edge" and spread.is_spread(p.arrays[name])}
@@ -173,7 +184,7 @@ def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
         with memory.using("the graph on several GPUs"):
             first, end = int(starts[rank]), int(starts[rank + 1])
             slots = tuple(int(here.offsets[v]) for v in (first, end))
-            made.append(((here, rows_of(here, first, end)), {"vertex": (first, end), "edge": slots}))
+            made.append(((here, own_rows(here, first, end)), {"vertex": (first, end), "edge": slots}))
     return made
 
 
@@ -189,24 +200,3 @@ def _whole(g: Graph, there: Placement) -> Graph:
     elif not there.shares_arrays_with(g.placement):
         here = moving._origin(g, there) or g._once(f"copy on {there}", lambda: moving._copy(g, there))
     return here._wrap(here._topology, there)
-
-
-def rows_of(g: Graph, first: int, end: int) -> Graph:
-    """Return the graph with all other lists empty, out-lists and in-lists; slots keep their numbers."""
-
-    def clipped(offsets: Any) -> NDArray[Any]:
-        made: NDArray[Any] = g.placement.memory.xp.clip(offsets, int(offsets[first]), int(offsets[end]))
-        return made
-
-    top = g._topology
-    made = Topology(clipped(top.offsets), top.ends, top.weights, top.directed, None, {}, {})
-    made.derived.update(max_degree=g.max_degree, traits=g.traits, own_vertices=(first, end))
-    whole = weakref.proxy(g)
-    made.recipes.update(
-        out_degree=lambda: whole.out_degree,  # by which hubs and heads are chosen
-        in_degree=lambda: whole.in_degree,
-        sources=lambda: whole.sources,
-        in_edges=lambda: whole.in_edges,
-        in_lists=lambda: (clipped(whole.in_offsets), whole._in_lists()[1]),
-    )
-    return g._wrap(made, g.placement)

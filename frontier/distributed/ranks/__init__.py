@@ -84,7 +84,7 @@ class RanksBackend(Backend):
         if self.parts:
             members = Threads(self.parts).members
             inner = inner_for(self.inner, members[0], step, schedule)
-            return Group(step, p, f, schedule, members, inner, rows_of(self.shape, self.parts))
+            return Group.of(step, p, f, schedule, members, inner, rows_of(self.shape, self.parts))
         inner = inner_for(self.inner, world(), step, schedule)
         return Part.agreed(step, p, f, schedule, world(), inner, rows_of(self.shape, world().size))
 

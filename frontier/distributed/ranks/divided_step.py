@@ -33,6 +33,7 @@ from frontier.distributed.ranks.selective_mirrors import READERS, SelectiveMirro
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import Note, Rounds
 from frontier.distributed.walk import Outcome, merge_scalars
+from frontier.memory.host import HOST
 from frontier.memory.shortage import explained
 from frontier.program.frontiers import Frontier
 
@@ -80,7 +81,8 @@ class Exchange:
         self._rank, self._parts = comm.rank, comm.size
         self._memory = p.graph.placement.memory
         self.rounds = Rounds(comm, self._memory)
-        self.mirrors = (Mirrors if grid else SelectiveMirrors)(placed, self.rounds, starts, grid)
+        selects = grid is None and placed.host.graph.placement.memory is HOST  # who reads what, the host looks up
+        self.mirrors = (SelectiveMirrors if selects else Mirrors)(placed, self.rounds, starts, grid)
         self.plans = Plans(program, p, turning, grid is not None)
         #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
         self._spreads: dict[Step, set[str]] = {}

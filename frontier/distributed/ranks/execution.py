@@ -52,25 +52,24 @@ if TYPE_CHECKING:
 
     from frontier.distributed.transport.communicators import Communicator
     from frontier.graph.graph import Graph
-    from frontier.memory.placement import Computing, Placement
+    from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Functor, Operator, Step
 
-__all__ = ["Part"]
+__all__ = ["Part", "placed"]
 
 
 class _Walk(DividedWalk):
     """One part's walk through a program: the group's member in this thread or process."""
 
     def __init__(
-        self, program: Step, placed: StepProblem, schedule: ResolvedSchedule, comm: Communicator, backend: Computing,
-        rows: int
+        self, program: Step, placed: StepProblem, schedule: ResolvedSchedule, comm: Communicator, rows: int
     ) -> None:
-        p = placed.host
-        super().__init__(placed.problem, push_only(schedule))
         self._given, self._placed = schedule, placed
-        self._comm, self._backend = comm, backend
+        self._comm, self._backend = comm, placed.placement.backend
+        super().__init__(placed.problem, push_only(schedule))
+        p = placed.host
         self._starts = _starts(p.graph, comm.size)
         self._grid = Grid(rows, comm.size // rows, comm.rank) if rows > 1 else None
         halo = HaloUpdates(placed, comm, self._backend.interprets) if in_parts(p) else None
@@ -81,6 +80,15 @@ class _Walk(DividedWalk):
         #: Where the time of this run goes.
         self.total = tracing.RankTotal(comm.rank)
         self._touched: dict[Any, frozenset[str]] = {}
+        #: As traces name what parts tell each other.
+        self._name = "ranks" if p.graph.placement.memory is HOST else "cuda"
+
+    def _plain_lists(self) -> Any:
+        return super()._plain_lists() if self._backend.interprets else None  # else the host looks at no edges
+
+    def refresh(self) -> None:
+        """Look at the fields anew, after two were exchanged."""
+        self._view = self._placed.view()
 
     def functor(self, fn: Functor, names: tuple[str, ...]) -> Callable[[dict[str, Any]], Any]:
         """The functor as a function of its arguments; one of no elements is called by all, and reads whole fields."""
@@ -90,7 +98,6 @@ class _Walk(DividedWalk):
                 self._touched[fn] = frozenset(made.fields if made.exact else self.problem.arrays)
             with self._exchanging():
                 self.exchange.mirrors.complete(self._touched[fn])
-            self._view = self._placed.view(self._view, self._touched[fn])
         return super().functor(fn, names)
 
     def _whole(self, step: Operator, f: Any) -> Any:
@@ -115,9 +122,7 @@ class _Walk(DividedWalk):
         with self._exchanging(f) as sizes:
             mirrors = self.exchange.mirrors
             pull = step in self._turning and pulls(step, p, f, self._given, self._comm, mirrors)
-            if pull:
-                made = problem_to_pull(step, placed.host, self._comm, mirrors)
-            on = placed.on(made)
+            on = problem_to_pull(step, placed, self._comm, mirrors) if pull else placed.on(made)
             next_ = self.exchange.run(
                 step, f, on.graph, lambda mine: self._run_inner(step, mine, on, pull), self._combining, pull
             )
@@ -153,7 +158,7 @@ class _Walk(DividedWalk):
         total.sent += sent
         if tracing.active():
             tracing.add(
-                backend="ranks", step=row, number=self.passes, seconds=seconds, size_in=sizes[0],
+                backend=self._name, step=row, number=self.passes, seconds=seconds, size_in=sizes[0],
                 size_out=sizes[-1], rank=comm.rank, sent=sent, waited=waited,
             )  # fmt: skip
 
@@ -190,6 +195,7 @@ class _Walk(DividedWalk):
         made = run.finish()
         self.total.preparing += run.preparing
         self.total.computing += run.computing
+        self.total.read += getattr(run.execution, "read", 0)
         return made
 
     def finish(self, f: Frontier | None) -> Frontier | None:
@@ -211,6 +217,9 @@ class _Walk(DividedWalk):
 
 def _starts(g: Graph, parts: int) -> NDArray[np.int64]:
     """First vertex of every part, and the number of vertices."""
+    spread = g._topology.spread
+    if spread is not None and len(spread.memories) == parts:
+        return spread.starts
     starts: NDArray[np.int64] = g.cached(f"starts of {parts} parts", lambda: of_ranks(partition(g, parts).starts))
     return starts
 
@@ -219,18 +228,18 @@ class Part(Interpretation):
     """The run of one part; the only one of its process under MPI."""
 
     def __init__(
-        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator,
-        inner: Placement, traced: bool, rows: int = 1,
+        self, step: Step, placed: StepProblem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator,
+        traced: bool, rows: int = 1,
     ) -> None:  # fmt: skip
-        p = own_part(step, p, comm)
+        p = placed.host
         check_writes(step, p)
         self.problem, self._comm, self._traced = p, comm, traced
-        self._placed = StepProblem.of(p, inner)
-        with self._placed.using():
-            self._walk = _Walk(step, self._placed, schedule, comm, inner.backend, rows)
+        self.placed = placed
+        with placed.using():
+            self._walk = _Walk(step, placed, schedule, comm, rows)
             #: Fields of which it uses other ranks' elements on the host, or brings them to a device.
-            self._elsewhere = self._walk.exchange.plans.elsewhere() if inner.memory is HOST else list(p.arrays)
-            f = self._placed.frontier(f)
+            self._elsewhere = self._walk.exchange.plans.elsewhere() if placed.problem is p else list(p.arrays)
+            f = placed.frontier(f)
         self._rounds, self._passes = -1, -1
         super().__init__(step, p, f, schedule, self._walk)
 
@@ -264,7 +273,7 @@ class Part(Interpretation):
                 if shown is not None:
                     shown.settle(p)  # or the GPU has these fields twice
                 _brought(own_part(step, p, comm), comm, inner)
-            return cls(step, p, f, schedule, comm, inner, any(traced), rows)
+            return cls(step, placed(step, p, comm, inner), f, schedule, comm, any(traced), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
             raise common(error) from None
 
@@ -274,9 +283,9 @@ class Part(Interpretation):
         if shown is not None:  # the host may have changed fields
             shown.settle(self.problem)
             shown.write_rest(self.problem, self._elsewhere)
-        with self._placed.using():
-            self._placed.bring()
-            self._placed.bring_piles()
+        with self.placed.using():
+            self.placed.bring()
+            self.placed.bring_piles()
             self._walk.exchange.mirrors.take_up()
             try:
                 begun = super().proceed(passes)
@@ -298,9 +307,9 @@ class Part(Interpretation):
 
     def _finish(self) -> None:
         """Let all parts have everything, where users see it."""
-        self.frontier = self._placed.frontier_back(self._walk.finish(self.frontier))
-        self._placed.bring_back()
-        self._placed.bring_piles_back()
+        self.frontier = self.placed.frontier_back(self._walk.finish(self.frontier))
+        self.placed.bring_back()
+        self.placed.bring_piles_back()
 
     def _look(self, pending: deferred) -> None:
         """Stop where all parts stop: one has told the others of Ctrl-C in an exchange."""
@@ -312,6 +321,17 @@ class Part(Interpretation):
         if rounds.stop:
             rounds.stop = pending.pressed = False
             raise common(KeyboardInterrupt())
+
+
+def placed(step: Step, p: Problem, comm: Communicator, inner: Placement) -> StepProblem:
+    """A problem where a part's steps run, on what the part has of the graph.
+
+    Raises
+    ------
+    FunctorError
+        If a step needs edges that other ranks have.
+    """
+    return StepProblem.of(own_part(step, p, comm), inner)
 
 
 def _brought(p: Problem, comm: Communicator, inner: Placement) -> None:

@@ -41,7 +41,7 @@ class DeviceTransport(ABC):
 
 
 class InProcess(DeviceTransport):
-    """Among parts that are threads of one process on one GPU."""
+    """Among parts that are threads of one process, on one GPU or one each."""
 
     def __init__(self, member: Member, memory: Memory) -> None:
         self._member, self._memory = member, memory
@@ -50,7 +50,7 @@ class InProcess(DeviceTransport):
         """Give each part an array of its own."""
         self._memory.synchronize()  # every thread may have a stream of its own
         came = self._member.meet(list(given))
-        found = [each[self._member.rank].copy() for each in came]
+        found = [self._memory.moved(each[self._member.rank], copy=True) for each in came]
         self._memory.synchronize()
         return found
 
