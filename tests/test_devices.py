@@ -9,11 +9,10 @@ from conftest import COUNT, GPUS
 from test_fuzz_programs import _fuzz
 
 import frontier as fr
-from frontier.distributed.devices.owners import kept_by_owners
+from frontier.distributed.ranks.access import Access
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start
-from frontier.program.schedule import ResolvedSchedule
 
 SMALL = detection.simulated()
 
@@ -237,6 +236,5 @@ def test_owners_keep_what_nobody_else_reads():
         p.seen[v] = p.mine[v]
 
     step = fr.Loop(fr.Gather(add, "sum", into="next"), fr.Compute(keep), over="vertices", times=3)
-    assert kept_by_owners(step, p, ResolvedSchedule()) == {"mine", "next"}
-    swapping = fr.Sequence(step, fr.Swap("mine", "seen"))
-    assert kept_by_owners(swapping, p, ResolvedSchedule()) == {"next"}
+    needed = Access(step, p, (), lambda each: False).needed
+    assert [name for name, audiences in needed.items() if audiences] == ["seen"]

@@ -191,7 +191,7 @@ def test_heads(several, monkeypatch):
     assert len(kept) == len(several.split(","))
     for replica in kept:
         with replica.memory.using():
-            found = to_host(heads(replica.rows.graph, "out")).reshape(-1, 2).tolist()
+            found = to_host(heads(replica.rows, "out")).reshape(-1, 2).tolist()
         for v in range(*replica.own["vertex"]):
             near = set(g.targets[g.offsets[v] : g.offsets[v + 1]].tolist())
             assert found[v] == [*sorted(near, key=lambda u: (-g.out_degree[u], u)), -1, -1][:2]

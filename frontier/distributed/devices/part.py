@@ -16,7 +16,6 @@ from frontier.backends.run.execution import LoopExecution
 from frontier.backends.run.workspace import Code, Workspace
 from frontier.compile import codes
 from frontier.distributed.devices.exchange_pass import program_of_part
-from frontier.distributed.devices.execution import _copied
 from frontier.distributed.devices.inputs import (
     BOX,
     Base,
@@ -107,7 +106,7 @@ class Part(CudaExecution):
         self._threads_error: BaseException | None = None
         p, g = replica.whole, replica.whole.graph
         with self.memory.using("a run on several GPUs"):
-            mine = None if f is None else replica.owned(_copied(replica, f))
+            mine = None if f is None else replica.owned(replica.copied(f))
             LoopExecution.__init__(self, step, p, mine, schedule)
             code = _code_of(step, p, None if f is None else f.kind, schedule, touches)
             work = workspace.take(g) or Workspace(g, self.memory.xp, launch.address_of)
@@ -263,7 +262,7 @@ class Part(CudaExecution):
     @property
     def _listed(self) -> Graph:
         """The graph of whose lists windows and heads are made: those of the vertices that this GPU owns."""
-        return self._replica.rows.graph
+        return self._replica.rows
 
     def places(self) -> list[int]:
         """Where the arrays lie that there are tables for; only fields lie elsewhere in another run."""
@@ -326,7 +325,7 @@ class Part(CudaExecution):
                 for key in self._behind():
                     self._set(key, 0)
             for name in self._code.piles:
-                self._p.piles[name] = self._replica.owned(_copied(self._replica, p.piles[name]))
+                self._p.piles[name] = self._replica.owned(self._replica.copied(p.piles[name]))
                 self._fill_pile(name)
                 self._set(f"all_held:{name}", len(p.piles[name]))
             for name in self._touches.summed:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Access", "at_own", "reached", "touched"]
+__all__ = ["Access", "at_own", "changed", "reached", "touched"]
 
 
 def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
@@ -165,3 +165,13 @@ def touched(step: Step, p: Problem) -> frozenset[str]:
             return frozenset(p.arrays)
         found |= made.fields
     return frozenset(found & p.arrays.keys())
+
+
+def changed(step: Step, p: Problem) -> list[str]:
+    """Names of the arrays that a step may change anywhere."""
+    made = [effects(fn) for fn, _ in step.functors()]
+    if not all(each.writes_known for each in made):
+        return list(p.arrays)
+    names = {name for each in made for name in each.writes} | {name for _, name in step.into_fields()}
+    names |= {pair.other for pair in p._pairs if pair.key in names}
+    return [name for name in p.arrays if name in names]

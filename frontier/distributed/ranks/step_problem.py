@@ -2,8 +2,8 @@
 
 Graphs on ranks, fields and results lie in the host's memory, whatever runs the parts, so that a program is the same
 with GPUs and without. Where a part runs on a GPU, fields and graphs are copied there, and frontiers refer to the copy.
-Before a run, and where it goes on after a pause, fields are brought there; when it ends or pauses, back. Of several GPUs
-of one process each has fields of its own, where its steps run; the first has those that users see.
+Before a run, and where it goes on after a pause, fields are brought there; when it ends or pauses, back. Each of
+several GPUs of one process has fields of its own, where its steps run; the first has those that users see.
 """
 
 from __future__ import annotations
@@ -100,9 +100,10 @@ class StepProblem:
     def rows(self, first: int, end: int) -> Problem:
         """The problem there on the graph that has the edges of some vertices only."""
         p = self.problem
-        made: Problem | None = p.workspace.get(("rows", first, end))
+        made: Problem | None = p.workspace.get("rows")
         if made is None:
-            made = p.workspace["rows", first, end] = same(p, graph=own_rows(p.graph, first, end), workspace={})
+            graph = p.graph.cached(f"rows of {first} to {end}", lambda: own_rows(p.graph, first, end))
+            made = p.workspace["rows"] = same(p, graph=graph, workspace={})
         return made
 
     def _size(self, name: str) -> int:
