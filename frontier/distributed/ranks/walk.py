@@ -69,9 +69,10 @@ class Walk(Context):
         self._starts = starts_of(p.graph, comm.size)
         self._grid = Grid(rows, comm.size // rows, comm.rank) if rows > 1 else None
         halo = HaloUpdates(placed, comm, self._backend.interprets) if in_parts(p) else None
-        steps = () if self._backend.interprets else walk(program)
+        edges = placed.placement.edges
+        pushes = self._backend.interprets or (edges is not None and edges.residence == "disk")  # always
         #: Steps that may pull; looked for once, since it takes longer than many a pass.
-        self._turning = {each for each in steps if may_pull(each, p, schedule)}
+        self._turning = set() if pushes else {each for each in walk(program) if may_pull(each, p, schedule)}
         self.exchange = Exchange(program, placed, comm, self._starts, self._turning, halo, self._grid)
         #: Where the time of this run goes.
         self.total = tracing.RankTotal(comm.rank)
