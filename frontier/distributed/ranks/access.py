@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from frontier.distributed.ranks.grid import ALL, AT_ENDS, COLUMN, ROW
 from frontier.distributed.ranks.pulls import standing_at_far_ends
+from frontier.distributed.ranks.write_set import companions
 from frontier.program.effects import effects
 from frontier.program.step import walk
 
@@ -130,8 +131,10 @@ class Access:
             for name in made.fields & p.arrays.keys():
                 adds = made.atomics.get(name) == {"add"} and name not in {**made.answers, **made.stored}
                 seen[name] |= self._audiences(step, name, made.reads.get(name, ()))
-                changed = added if adds and name in self._addable else seen
-                changed[name] |= self._audiences(step, name, made.writes.get(name, ()))
+                there = self._audiences(step, name, made.writes.get(name, ()))
+                (added if adds and name in self._addable else seen)[name] |= there
+                for other in companions(p, name, name in made.carried):
+                    seen[other] |= there
 
     def _audiences(self, step: Step, name: str, indices: Iterable[str]) -> set[str]:
         """The parts to which elements at some indices may belong; none if they are the part's own."""
