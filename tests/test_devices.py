@@ -9,6 +9,7 @@ from conftest import COUNT, GPUS
 from test_fuzz_programs import _fuzz
 
 import frontier as fr
+from frontier.distributed.ranks import walk
 from frontier.distributed.ranks.access import Access
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
@@ -222,6 +223,30 @@ def test_names(two):
         g.to("cuda:0,x")
     with pytest.raises(fr.BackendUnavailableError, match="cuda:7"):
         g.to("cuda:0,7")
+
+
+def count_up(p, i):
+    fr.atomic_add(p.value, i, 1)
+
+
+def take_up(p, v):
+    p.copy[v] = p.value[v]
+
+
+def test_what_all_gpus_compute_as_a_whole_is_that_of_the_first(several, monkeypatch):
+    """They may add up in orders of their own, as here by one for each GPU."""
+    run = walk.Walk._run_inner
+
+    def differently(self, step, f, *given):
+        after = run(self, step, f, *given)
+        if f is None:
+            self.problem.arrays["value"][...] += self._comm.rank
+        return after
+
+    monkeypatch.setattr(walk.Walk, "_run_inner", differently)
+    p = fr.Problem(fr.path(40).to(several), value=fr.vertex("int64", 5), copy=fr.vertex("int64"))
+    fr.Sequence(fr.Compute(count_up, over=40), fr.Compute(take_up), over="vertices")(p)
+    assert to_host(p.copy).tolist() == [6] * 40
 
 
 def test_owners_keep_what_nobody_else_reads():
