@@ -29,7 +29,7 @@ faster. A GPU that is named twice stands for two: so programs are tested on a si
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from frontier.backends.base import Backend
 from frontier.backends.cuda import elsewhere
@@ -93,7 +93,7 @@ class DevicesBackend(Backend):
         except OneKernelError:
             p._store.look_at(p, p.arrays)
             members = Threads(len(self.devices), lambda: None).members
-            return Group(step, members_of(p, self.memories), f, schedule, members)
+            return cast("Execution", Group(step, members_of(p, self.memories), f, schedule, members))
 
     def field_store(self, g: Graph) -> FieldStore:
         """Return the store of one problem: where edges are spread, fields may be."""
