@@ -58,8 +58,9 @@ def small(**options):
     return fr.rmat(7, 4, seed=3, weights=(1, 9), **options)
 
 
+QUICK = {("bfs", "disk"), ("bfs, pull", "disk"), ("sssp", "auto")}
 CASES = [
-    pytest.param(name, residence, marks=[] if (name, residence) in {("bfs", "disk"), ("sssp", "auto")} else SLOW)
+    pytest.param(name, residence, marks=[] if (name, residence) in QUICK else SLOW)
     for name in RESULTS
     for residence in RESIDENCES
 ]

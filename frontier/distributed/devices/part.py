@@ -104,6 +104,7 @@ class Part(CudaExecution):
         self._count = len(memories)
         self._share = sum(each is replica.memory for each in memories)
         self._threads_error: BaseException | None = None
+        self._launched: Any = None
         p, g = replica.whole, replica.whole.graph
         with self.memory.using("a run on several GPUs"):
             mine = None if f is None else replica.owned(replica.copied(f))
@@ -365,7 +366,7 @@ class Part(CudaExecution):
         with self.memory.using():
             self._give_table(budget)
             with _stream(self.memory, self._replica.rank) if self._share > 1 else nullcontext():
-                self._ahead = self._code.run.begin(self._table, self._share)
+                self._launched = self._code.run.begin(self._table, self._share)
 
     def simulate(self, budget: int) -> None:
         """Run the kernel in threads; an error is raised by :meth:`end`."""
@@ -383,7 +384,7 @@ class Part(CudaExecution):
                 raise error
         else:
             with self.memory.using():
-                stream, self._ahead = self._ahead, None
+                stream, self._launched = self._launched, None
                 try:
                     self._code.run.wait(stream, self._table)
                 except DeviceLostError:
