@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontier.distributed.ranks import execution
+from frontier.distributed.ranks import walk
 from frontier.distributed.transport import mpi, threads
 
 __all__ = ["EXCLUDED", "MODULES", "disturbed", "reason"]
@@ -68,7 +68,7 @@ def disturbed(name: str, patch: pytest.MonkeyPatch) -> None:
 
         return call
 
-    patch.setattr(execution, "_starts", starts)
+    patch.setattr(walk, "starts_of", starts)
     patch.setattr(threads.Threads, "meet", late(threads.Threads.meet))
     for name in ("allgather", "alltoall_blocks", "alltoall_bytes", "allgather_bytes"):
         patch.setattr(mpi.Mpi, name, late(getattr(mpi.Mpi, name)))

@@ -8,6 +8,7 @@ only arrays of the current one can be computed with.
 from __future__ import annotations
 
 import functools
+import threading
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,10 +49,23 @@ class Pool:
 pool = Pool()
 
 
-class Device:
-    """``cupy.cuda.Device`` as a context; ``current`` is the id of the current one."""
+_thread = threading.local()
 
-    current = 0
+
+class _Current(type):
+    """A class whose ``current`` each thread has for itself."""
+
+    @property
+    def current(cls) -> int:
+        return getattr(_thread, "device", 0)
+
+    @current.setter
+    def current(cls, index: int) -> None:
+        _thread.device = index
+
+
+class Device(metaclass=_Current):
+    """``cupy.cuda.Device`` as a context; ``current`` is the id of the thread's current one."""
 
     def __init__(self, index: int) -> None:
         assert index in (0, 1)

@@ -9,11 +9,11 @@ from conftest import COUNT, GPUS
 from test_fuzz_programs import _fuzz
 
 import frontier as fr
-from frontier.distributed.devices.owners import kept_by_owners
+from frontier.distributed.ranks import walk
+from frontier.distributed.ranks.access import Access
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start
-from frontier.program.schedule import ResolvedSchedule
 
 SMALL = detection.simulated()
 
@@ -225,6 +225,30 @@ def test_names(two):
         g.to("cuda:0,7")
 
 
+def count_up(p, i):
+    fr.atomic_add(p.value, i, 1)
+
+
+def take_up(p, v):
+    p.copy[v] = p.value[v]
+
+
+def test_what_all_gpus_compute_as_a_whole_is_that_of_the_first(several, monkeypatch):
+    """They may add up in orders of their own, as here by one for each GPU."""
+    run = walk.Walk._run_inner
+
+    def differently(self, step, f, *given):
+        after = run(self, step, f, *given)
+        if f is None:
+            self.problem.arrays["value"][...] += self._comm.rank
+        return after
+
+    monkeypatch.setattr(walk.Walk, "_run_inner", differently)
+    p = fr.Problem(fr.path(40).to(several), value=fr.vertex("int64", 5), copy=fr.vertex("int64"))
+    fr.Sequence(fr.Compute(count_up, over=40), fr.Compute(take_up), over="vertices")(p)
+    assert to_host(p.copy).tolist() == [6] * 40
+
+
 def test_owners_keep_what_nobody_else_reads():
     g = fr.karate()
     p = fr.Problem(g, mine=fr.vertex("float64"), seen=fr.vertex("float64"), next=fr.vertex("float64"))
@@ -237,6 +261,5 @@ def test_owners_keep_what_nobody_else_reads():
         p.seen[v] = p.mine[v]
 
     step = fr.Loop(fr.Gather(add, "sum", into="next"), fr.Compute(keep), over="vertices", times=3)
-    assert kept_by_owners(step, p, ResolvedSchedule()) == {"mine", "next"}
-    swapping = fr.Sequence(step, fr.Swap("mine", "seen"))
-    assert kept_by_owners(swapping, p, ResolvedSchedule()) == {"next"}
+    needed = Access(step, p, (), lambda each: False).needed
+    assert [name for name, audiences in needed.items() if audiences] == ["seen"]

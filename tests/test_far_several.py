@@ -58,8 +58,9 @@ def small(**options):
     return fr.rmat(7, 4, seed=3, weights=(1, 9), **options)
 
 
+QUICK = {("bfs", "disk"), ("bfs, pull", "disk"), ("sssp", "auto")}
 CASES = [
-    pytest.param(name, residence, marks=[] if (name, residence) in {("bfs", "disk"), ("sssp", "auto")} else SLOW)
+    pytest.param(name, residence, marks=[] if (name, residence) in QUICK else SLOW)
     for name in RESULTS
     for residence in RESIDENCES
 ]
@@ -191,7 +192,7 @@ def test_heads(several, monkeypatch):
     assert len(kept) == len(several.split(","))
     for replica in kept:
         with replica.memory.using():
-            found = to_host(heads(replica.rows.graph, "out")).reshape(-1, 2).tolist()
+            found = to_host(heads(replica.rows, "out")).reshape(-1, 2).tolist()
         for v in range(*replica.own["vertex"]):
             near = set(g.targets[g.offsets[v] : g.offsets[v + 1]].tolist())
             assert found[v] == [*sorted(near, key=lambda u: (-g.out_degree[u], u)), -1, -1][:2]

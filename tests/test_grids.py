@@ -13,7 +13,7 @@ from test_fuzz_programs import _fuzz
 from test_ranks import Paths
 
 import frontier as fr
-from frontier.distributed.ranks import execution
+from frontier.distributed.ranks import walk
 from frontier.distributed.ranks.grid import COLUMN, ROW, Grid, rows_of
 from frontier.distributed.ranks.grid_steps import runs_in_blocks
 from frontier.distributed.transport.rounds import Rounds
@@ -105,7 +105,7 @@ def test_any_partition_gives_the_same(graph_and_source, shape, data):
     parts = shape[0] * shape[1]
     cuts = sorted(data.draw(st.lists(st.integers(0, g.num_vertices), min_size=parts - 1, max_size=parts - 1)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "_starts", lambda g, parts: np.array([0, *cuts, g.num_vertices]))
+        patch.setattr(walk, "starts_of", lambda g, parts: np.array([0, *cuts, g.num_vertices]))
         p = fr.Problem(g.to(f"ranks:{parts},{shape[0]}x{shape[1]},python"), distance=fr.vertex("float64", np.inf),
                        source=fr.scalar("int64", source))  # fmt: skip
         p.distance[source] = 0
@@ -291,7 +291,7 @@ def test_parts_talk_to_those_of_their_row_and_column(monkeypatch):
                    depth=fr.scalar("int32", 0))  # fmt: skip
     p.hops[3] = 0
     with monkeypatch.context() as patch:
-        patch.setattr(execution._Walk, "finish", lambda self, f: f)  # that all have the result
+        patch.setattr(walk.Walk, "finish", lambda self, f: f)  # that all have the result
         fr.Loop(fr.Advance(go, where=ahead), over="source", count="depth")(p)
     assert len(spoke) > 40
     assert all(one // 3 == other // 3 or one % 3 == other % 3 for one, other in spoke)

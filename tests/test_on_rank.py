@@ -26,13 +26,14 @@ from frontier.distributed.partition import cuts
 from frontier.distributed.ranks import (
     RanksBackend,
     agreement,
-    execution,
     field_storage,
     group,
     mapped_memory,
     visible_fields,
+    walk,
 )
 from frontier.distributed.ranks.execution import Part as UsualPart
+from frontier.distributed.ranks.execution import placed
 from frontier.distributed.ranks.graph_copies import Copies
 from frontier.distributed.transport.threads import Threads
 from frontier.errors import DeviceMemoryError, FunctorError, GraphError, NotConvergedError
@@ -73,12 +74,14 @@ def several(request, monkeypatch):
     usual = group.Part
     LEFT.clear()
 
-    def begun(step, p, f, schedule, member, inner, traced, rows):
+    def begun(step, there, f, schedule, member, traced, rows):
         try:
-            return RankExecution(step, p, f, schedule, member, inner, Same(member))
+            made = RankExecution(step, there.host, f, schedule, member, there.placement, Same(member))
         except OneKernelError as error:
             LEFT.append((step, str(error)))
-            return usual(step, p, f, schedule, member, inner, traced, rows)
+            return usual(step, there, f, schedule, member, traced, rows)
+        made.placed = there
+        return made
 
     monkeypatch.setattr(group, "Part", begun)
     monkeypatch.setattr(cuts, "WORDS_FROM", 0)
@@ -163,7 +166,7 @@ def test_a_rank_without_vertices(several, monkeypatch, first):
     def starts(given):
         return np.array([0, *[first] * (len(given) - 2), given[-1]])
 
-    monkeypatch.setattr(execution, "of_ranks", starts)
+    monkeypatch.setattr(walk, "of_ranks", starts)
     g = graphs()[0]
     there = g.to(several)
     assert np.array_equal(fr.bfs(there, 5).level, fr.bfs(g, 5).level)
@@ -229,7 +232,7 @@ def test_fields_in_parts(several, monkeypatch, longest):
             if kernels:
                 run = RankExecution(step, p, None, schedule, member, inner, Same(member))
             else:
-                run = UsualPart(step, p, None, schedule, member, inner, False)
+                run = UsualPart(step, placed(step, p, member, inner), None, schedule, member, False)
             while not run.done:
                 run.proceed()
             if number % 3 == 2:

@@ -14,7 +14,7 @@ from strategies import graphs_with_vertex
 from test_fuzz_programs import _fuzz
 
 import frontier as fr
-from frontier.distributed.ranks import execution
+from frontier.distributed.ranks import walk
 from frontier.memory import detection
 from frontier.program.execution import start
 
@@ -48,7 +48,7 @@ def test_any_partition_gives_the_same(graph_and_source, parts, data):
     g, source = graph_and_source
     cuts = sorted(data.draw(st.lists(st.integers(0, g.num_vertices), min_size=parts - 1, max_size=parts - 1)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "_starts", lambda g, parts: np.array([0, *cuts, g.num_vertices]))
+        patch.setattr(walk, "starts_of", lambda g, parts: np.array([0, *cuts, g.num_vertices]))
         there = g.to(f"ranks:{parts},python")
         p = fr.Problem(there, distance=fr.vertex("float64", np.inf), source=fr.scalar("int64", source))
         p.distance[source] = 0

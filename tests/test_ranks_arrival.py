@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.distributed.ranks import execution
+from frontier.distributed.ranks import walk
 from frontier.distributed.transport.threads import Threads
 from frontier.memory import detection
 
@@ -78,7 +78,7 @@ def test_any_partition_gives_the_same(seed, monkeypatch):
 
     g = fr.rmat(7, 6, seed=3, weights=(1, 9))
     with monkeypatch.context() as patch:
-        patch.setattr(execution, "_starts", starts)
+        patch.setattr(walk, "starts_of", starts)
         there = g.to("ranks:4")
         found = fr.bfs(there, 5)
         assert np.array_equal(found.level, fr.bfs(g, 5).level)

@@ -16,7 +16,7 @@ import pytest
 from mpi import MPIRUN, begun, environment, mpich, mpirun, processes
 
 import frontier as fr
-from frontier.distributed.ranks import execution, group
+from frontier.distributed.ranks import group, walk
 from frontier.distributed.transport.threads import Member
 from frontier.memory import detection
 
@@ -109,7 +109,7 @@ def test_ctrl_c_stops_all_parts_at_the_same_boundary(kind, monkeypatch):
 
 
 def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
-    run_inner = execution._Walk._run_inner
+    run_inner = walk.Walk._run_inner
 
     def scarce(self, step, *given):
         found = run_inner(self, step, *given)
@@ -119,7 +119,7 @@ def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
 
     p = waits_problem()
     with monkeypatch.context() as patch:
-        patch.setattr(execution._Walk, "_run_inner", scarce)
+        patch.setattr(walk.Walk, "_run_inner", scarce)
         with pytest.raises(MemoryError, match=r"^running Advance\(hop\) on rank 1 of 3: memory ran out"):
             Hops(p).run()
     assert sorted(p.distance[p.distance < 99]) == [0, 1, 2, 3, 4]  # as before the step

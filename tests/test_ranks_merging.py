@@ -28,6 +28,34 @@ def test_flags_that_are_taken_back(place):
     assert np.flatnonzero(np.asarray(p.flag)).tolist() == alone.tolist()
 
 
+@pytest.mark.parametrize("place", ["python", "cpu", "ranks:2,python", "ranks:3"])
+def test_additions_to_in_edges(place):
+    """The owner of a target adds to an edge of which the owner of the source has the value."""
+    def add(p, src, dst, edge):
+        fr.atomic_add(p.sum, edge, dst)
+
+    g = fr.rmat(5, 4, seed=1, directed=True)
+    p = fr.Problem(g.to(place), sum=fr.edge("int64", 1000))
+    fr.Advance(add, edges="in", output=None, over="vertices")(p)
+    assert np.asarray(p.sum).tolist() == (1000 + g.targets.astype(int)).tolist()
+
+
+@pytest.mark.parametrize("place", ["python", "cpu", "ranks:2,python", "ranks:3"])
+def test_companions_that_owners_have_changed(place):
+    """One that gets back the value that others know is a change, too."""
+    def own(p, v):
+        fr.atomic_max(p.most, v, 1, 1)
+
+    def spread(p, src, dst):
+        fr.atomic_max(p.most, dst, 7, 3)
+
+    fields = {"most": fr.vertex("int64", combine="max"), "by": fr.vertex("int64", 3, with_="most")}
+    p = fr.Problem(fr.path(50).to(place), **fields)
+    fr.Sequence(fr.Compute(own), fr.Advance(spread, output=None), over="vertices")(p)
+    assert np.asarray(p.most).tolist() == [7] * 50
+    assert np.asarray(p.by).tolist() == [3] * 50
+
+
 TABLE = (3, 1, 2)
 
 

@@ -16,8 +16,9 @@ from test_fused import SIMULATED, given, graphs, grow, outcome, picky, spread
 
 import frontier as fr
 from frontier.backends.cuda.launch import address_of
-from frontier.distributed.devices import choice, compaction, execution, fused, loading, part, spreading
+from frontier.distributed.devices import choice, compaction, fused, loading, part, spreading
 from frontier.distributed.devices.spread_fields import spread_fields
+from frontier.distributed.ranks.group import Group
 from frontier.errors import FunctorError, NotConvergedError
 from frontier.memory import detection, kept
 from frontier.memory import spread as spread_memory
@@ -395,7 +396,7 @@ def test_programs_that_the_host_divides(several):
     one = fr.Loop(step, times=3, over="vertices", schedule=fr.Schedule(fuse=False))
     p, q = given(there), given(g)
     run = start(one, p)
-    assert isinstance(run, execution.DevicesExecution)
+    assert isinstance(run, Group)
     run.proceed()
     assert outcome(p, run.frontier) == outcome(q, one(q))
     assert fr.triangles(there).count == fr.triangles(g).count

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["OPERATIONS", "Change", "Operation", "Written", "leaders_first", "merge", "operation"]
+    from frontier.program.problem import Problem
+    from frontier.program.step import Step
+
+__all__ = ["OPERATIONS", "Change", "Operation", "Written", "leaders_first", "merge", "merge_scalars", "operation"]
 
 
 class Operation(NamedTuple):
@@ -160,3 +163,13 @@ def _follow(array: NDArray[Any], parts: list[Change], winners: _Winners) -> None
         at = xp.minimum(xp.searchsorted(led, ids), len(led) - 1)
         taken = (led[at] != ids) | (winner[at] == member)
         array[ids[taken]] = values[taken]
+
+
+def merge_scalars(p: Problem, step: Step, told: Sequence[Sequence[Any]], plain: Callable[..., Any]) -> None:
+    """Set the scalars into which a step reduces to what all members have got, each in the order of scalars.
+
+    ``plain`` makes functions of registered reductions callable.
+    """
+    for at, (name, reduction) in enumerate(step.partial()):
+        scalar = p.scalars[name]
+        scalar[0] = reduction.merged([each[at][0] for each in told], scalar.dtype, plain)

@@ -71,10 +71,6 @@ class Step:
     accumulates = False
     #: Whether it reads the adjacency lists of vertices that another part may own.
     reads_lists = False
-    #: Whether it walks along the lists of the elements only, so that a part needs no others.
-    by_rows = False
-    #: Whether a GPU brings the lists of all vertices in windows, if edges are in the host's memory.
-    streams_lists = False
     #: Whether several GPUs can run it inside one kernel on each, and exchange there what it has changed.
     exchanges_inside = False
     #: Whether a pass may push or pull.

@@ -86,7 +86,6 @@ class Advance(Operator):
     exchanges_inside = True
     fills_record = True
     divides = True
-    by_rows = True
     chooses_direction = True
 
     #: What holds vertices back, and the scalar that counts them; see :mod:`frontier.operators.advance.holding`.

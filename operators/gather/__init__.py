@@ -81,8 +81,6 @@ class Gather(Operator):
     exchanges_inside = True
     passes_through = True
     divides = True
-    by_rows = True
-    streams_lists = True
 
     def __init__(
         self,

@@ -24,7 +24,6 @@ from frontier.errors import DeviceLostError, FrontierError
 from frontier.lowering.inputs import GraphArray, WorkerTable
 from frontier.lowering.loops import lower
 from frontier.lowering.phases import checking
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.program.frontiers import Frontier
@@ -142,9 +141,6 @@ class CudaExecution(LoopExecution):
     #: Whether the GPU cannot be used any more.
     _lost = False
 
-    #: The stream on which :meth:`ahead` has begun.
-    _ahead: Any = None
-
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         super().__init__(step, p, f, schedule)
         g = p.graph
@@ -226,9 +222,6 @@ class CudaExecution(LoopExecution):
             super()._give()
 
     def _call(self) -> None:
-        if self._ahead is not None:
-            self._await()
-            return
         work, table, words, at = self._workspace, self._table, self._words, self._at
         assert work.clock == (words[at["t"]], words[at["arrivals"]]), "a workspace is used by one run at a time"
         work.clock = None  # should the launch fail, the next run begins anew
@@ -242,27 +235,3 @@ class CudaExecution(LoopExecution):
                 raise
         table.take(scalars)
         work.clock = (words[at["t"]], words[at["arrivals"]])
-
-    def ahead(self) -> None:
-        """Begin to run to the end, for which :meth:`proceed` then waits: so several GPUs begin at the same time.
-
-        No other run may use this GPU in between.
-        """
-        if tracing.active() or detection.simulated():
-            return
-        work, table, words, at = self._workspace, self._table, self._words, self._at
-        work.clock = None
-        words[at["budget"]], words[at["tracing"]] = -1, 0
-        table.give(list(self._p.scalars.values()))
-        self._ahead = self._code.run.begin(table)
-
-    def _await(self) -> None:
-        """Wait for what :meth:`ahead` has begun."""
-        stream, self._ahead = self._ahead, None
-        try:
-            self._code.run.wait(stream, self._table)
-        except DeviceLostError:
-            self.done = self._lost = True
-            raise
-        self._table.take(list(self._p.scalars.values()))
-        self._workspace.clock = (self._words[self._at["t"]], self._words[self._at["arrivals"]])

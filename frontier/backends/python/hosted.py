@@ -13,9 +13,11 @@ from frontier.memory.arrays import to_host
 from frontier.program.schedule import Schedule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from frontier.program.problem import Problem
 
-__all__ = ["Hosted", "alone", "same"]
+__all__ = ["Hosted", "alone", "fetching", "same"]
 
 
 class Hosted(Context):
@@ -26,8 +28,12 @@ class Hosted(Context):
 
     def refresh(self) -> None:
         """Look at the fields anew: functors that the host calls read single elements."""
-        arrays = {name: _Fetched(array) for name, array in self.problem.arrays.items()}
-        self._view = View(same(self.problem, arrays=arrays))
+        self._view = fetching(self.problem, self.problem.arrays)
+
+
+def fetching(p: Problem, arrays: Mapping[str, Any]) -> View:
+    """What a functor sees that the host calls: of fields on a GPU it reads single elements."""
+    return View(same(p, arrays={name: _Fetched(array) for name, array in arrays.items()}))
 
 
 class _Fetched:

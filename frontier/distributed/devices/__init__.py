@@ -14,11 +14,9 @@ GPUs tell each other bits instead of values; ``claim_exchange`` adds that, and `
 them back. ``on_rank`` runs the same kernels in processes with a GPU each; ``rank_graph`` is what each has of the graph,
 and ``rank_fields`` of the fields.
 
-Other programs the host divides: ``execution`` walks through a program and divides its steps, ``direction`` chooses
-between push and pull for all alike, ``exchange`` is what GPUs give each other after a step, found by ``compaction``.
-``owners`` finds the fields of which nobody needs others' elements, ``choice`` programs that one GPU runs faster, and
-``together`` lets all GPUs work at the same time. What a step writes, and what merges it, is found by
-:mod:`frontier.distributed.ranks.write_set`; the cuda backend runs it.
+Other programs the host divides: the GPUs are members of a :mod:`frontier.distributed.ranks.group`, in which the cuda
+backend runs the steps. ``choice`` finds programs that one GPU runs faster, ``compaction`` what is not usual in an
+array, and ``together`` lets all GPUs work at the same time.
 
 Edges may lie in the host's memory or on a disk. Then every GPU reads those of its own vertices over its own link, as a
 single GPU does: kernels bring windows of them, or read them where they are. From a disk the host reads them, and it
@@ -31,7 +29,7 @@ faster. A GPU that is named twice stands for two: so programs are tested on a si
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from frontier.backends.base import Backend
 from frontier.backends.cuda import elsewhere
@@ -84,15 +82,18 @@ class DevicesBackend(Backend):
         if self.chooses and not worthwhile(step, p, len(self.devices)):
             run: Execution = alone(step, p, f, schedule)
             return run
-        from frontier.distributed.devices.execution import DevicesExecution
         from frontier.distributed.devices.fused import FusedExecution
+        from frontier.distributed.devices.replicas import members_of
         from frontier.distributed.devices.touches import OneKernelError
+        from frontier.distributed.ranks.group import Group
+        from frontier.distributed.transport.threads import Threads
 
         try:
             return FusedExecution(step, p, f, schedule, self.memories)
         except OneKernelError:
             p._store.look_at(p, p.arrays)
-            return DevicesExecution(step, p, f, schedule, self.memories)
+            members = Threads(len(self.devices), lambda: None).members
+            return cast("Execution", Group(step, members_of(p, self.memories), f, schedule, members))
 
     def field_store(self, g: Graph) -> FieldStore:
         """Return the store of one problem: where edges are spread, fields may be."""

@@ -1,6 +1,6 @@
-"""Lists of what is set in large arrays: elements that have changed, those without the usual value, marked ones, unions.
+"""Lists of the elements of large arrays that do not have the usual value.
 
-On a GPU each is one kernel, which appends by one atomic for each warp: CuPy's functions take several passes over arrays
+On a GPU that is one kernel, which appends by one atomic for each warp: CuPy's functions take several passes over arrays
 of the same length. Elsewhere NumPy does the same. Lists are in no particular order.
 """
 
@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frontier.distributed.ranks.changes import bits_differ
 from frontier.memory import detection
 
 if TYPE_CHECKING:
     from frontier.memory.base import Memory
 
-__all__ = ["Differing", "adopt", "changed", "copy", "differing", "fill", "joined", "marked"]
+__all__ = ["Differing", "adopt", "copy", "differing", "fill"]
 
 #: ``T`` holds an element's bits, ``ID`` an element's number.
 _SOURCE = r"""
@@ -30,31 +29,6 @@ __device__ long long place(bool taken, unsigned long long *count) {
 #define EACH(n) for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, \
     end = ((n) + 31) / 32 * 32; i < end; i += gridDim.x * (long long)blockDim.x)
 
-extern "C" __global__ void changed(Bits *now, const Bits *before, long long stride, long long n,
-                                   Number *ids, Bits *values, unsigned long long *count) {
-    EACH(n) {
-        Bits value = 0, old = 0;
-        if (i < n) { value = now[i * stride]; old = before[i]; }
-        long long at = place(value != old, count);
-        if (value != old) { ids[at] = i; values[at] = value; now[i * stride] = old; }
-    }
-}
-extern "C" __global__ void marked(const bool *mask, long long n, Number *ids, unsigned long long *count) {
-    EACH(n) {
-        bool taken = i < n && mask[i];
-        long long at = place(taken, count);
-        if (taken) ids[at] = i;
-    }
-}
-extern "C" __global__ void joined(const Number *part, long long n, int *stamps, int epoch, Number *ids,
-                                  unsigned long long *count) {
-    EACH(n) {
-        Number id = i < n ? part[i] : 0;
-        bool taken = i < n && stamps[id] != epoch && atomicExch(stamps + id, epoch) != epoch;
-        long long at = place(taken, count);
-        if (taken) ids[at] = id;
-    }
-}
 extern "C" __global__ void differing(const Bits *array, long long stride, long long n, Bits usual,
                                      Number *ids, Bits *values, unsigned long long *count, unsigned long long room) {
     EACH(n) {
@@ -118,49 +92,6 @@ def _stride(array: Any) -> np.int64:
 def _address(array: Any) -> np.uint64:
     """Where an array lies, which may be of another GPU."""
     return np.uint64(array.data.ptr)
-
-
-def changed(memory: Memory, array: Any, before: Any, ids: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return the elements whose bits are not those of before, and their values; and put the old values back."""
-    xp = memory.xp
-    if _on_gpu(memory):
-        found, values = xp.empty(len(array), ids), xp.empty(len(array), array.dtype)
-        count = xp.zeros(1, np.uint64)
-        given = (array, before, _stride(array), np.int64(len(array)), found, values, count)
-        _launch("changed", memory, array.dtype, ids, len(array), given)
-        total = int(count[0])
-        return found[:total].copy(), values[:total].copy()  # as short as they are, to be kept and sent
-    at = xp.flatnonzero(bits_differ(array, before))
-    values = array[at]
-    array[at] = before[at]
-    return at, values
-
-
-def marked(memory: Memory, mask: Any, ids: np.dtype[Any]) -> Any:
-    """Return the numbers of the elements that are set."""
-    xp = memory.xp
-    if not _on_gpu(memory):
-        return xp.flatnonzero(mask).astype(ids)
-    found, count = xp.empty(len(mask), ids), xp.zeros(1, np.uint64)
-    _launch("marked", memory, mask.dtype, ids, len(mask), (mask, np.int64(len(mask)), found, count))
-    return found[: int(count[0])].copy()
-
-
-def joined(memory: Memory, parts: list[Any], stamps: Any, epoch: int) -> Any:
-    """Return the numbers that are in any of some lists, once each.
-
-    ``stamps`` has an integer for each element, none of which is ``epoch``, nor ever was.
-    """
-    xp = memory.xp
-    if not _on_gpu(memory):
-        return xp.unique(xp.concatenate(parts))
-    ids = parts[0].dtype
-    found, count = xp.empty(sum(map(len, parts)), ids), xp.zeros(1, np.uint64)
-    for part in parts:
-        if len(part):
-            given = (part, np.int64(len(part)), stamps, np.int32(epoch), found, count)
-            _launch("joined", memory, stamps.dtype, ids, len(part), given)
-    return found[: int(count[0])]
 
 
 class Differing(NamedTuple):

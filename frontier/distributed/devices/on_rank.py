@@ -22,7 +22,7 @@ from frontier.distributed.devices.rank_fields import RankFields
 from frontier.distributed.devices.rank_graph import bring_in_lists, check, graphs_there, problem_there, wants_in_lists
 from frontier.distributed.devices.replicas import Replica, Sorts
 from frontier.distributed.devices.touches import OneKernelError, touches_of
-from frontier.distributed.ranks import execution
+from frontier.distributed.ranks import walk
 from frontier.distributed.ranks.graph_copies import Copies
 from frontier.distributed.ranks.local_problem import own_part
 from frontier.distributed.ranks.mapped_memory import make_room
@@ -72,7 +72,7 @@ class RankExecution:
         self.problem, self.done, self.frontier = p, False, f
         self._step, self._given, self._comm, self._reach = step, f, comm, reach
         self._memory = inner.memory
-        self._starts = execution._starts(p.graph, comm.size)
+        self._starts = walk.starts_of(p.graph, comm.size)
         made = own_part(step, p, comm)
         check(made, self._starts)
         self._touches = touches_of(step, made, schedule, reach.afar)

@@ -16,7 +16,6 @@ from frontier.backends.run.execution import LoopExecution
 from frontier.backends.run.workspace import Code, Workspace
 from frontier.compile import codes
 from frontier.distributed.devices.exchange_pass import program_of_part
-from frontier.distributed.devices.execution import _copied
 from frontier.distributed.devices.inputs import (
     BOX,
     Base,
@@ -105,9 +104,10 @@ class Part(CudaExecution):
         self._count = len(memories)
         self._share = sum(each is replica.memory for each in memories)
         self._threads_error: BaseException | None = None
+        self._launched: Any = None
         p, g = replica.whole, replica.whole.graph
         with self.memory.using("a run on several GPUs"):
-            mine = None if f is None else replica.owned(_copied(replica, f))
+            mine = None if f is None else replica.owned(replica.copied(f))
             LoopExecution.__init__(self, step, p, mine, schedule)
             code = _code_of(step, p, None if f is None else f.kind, schedule, touches)
             work = workspace.take(g) or Workspace(g, self.memory.xp, launch.address_of)
@@ -263,7 +263,7 @@ class Part(CudaExecution):
     @property
     def _listed(self) -> Graph:
         """The graph of whose lists windows and heads are made: those of the vertices that this GPU owns."""
-        return self._replica.rows.graph
+        return self._replica.rows
 
     def places(self) -> list[int]:
         """Where the arrays lie that there are tables for; only fields lie elsewhere in another run."""
@@ -326,7 +326,7 @@ class Part(CudaExecution):
                 for key in self._behind():
                     self._set(key, 0)
             for name in self._code.piles:
-                self._p.piles[name] = self._replica.owned(_copied(self._replica, p.piles[name]))
+                self._p.piles[name] = self._replica.owned(self._replica.copied(p.piles[name]))
                 self._fill_pile(name)
                 self._set(f"all_held:{name}", len(p.piles[name]))
             for name in self._touches.summed:
@@ -366,7 +366,7 @@ class Part(CudaExecution):
         with self.memory.using():
             self._give_table(budget)
             with _stream(self.memory, self._replica.rank) if self._share > 1 else nullcontext():
-                self._ahead = self._code.run.begin(self._table, self._share)
+                self._launched = self._code.run.begin(self._table, self._share)
 
     def simulate(self, budget: int) -> None:
         """Run the kernel in threads; an error is raised by :meth:`end`."""
@@ -384,7 +384,7 @@ class Part(CudaExecution):
                 raise error
         else:
             with self.memory.using():
-                stream, self._ahead = self._ahead, None
+                stream, self._launched = self._launched, None
                 try:
                     self._code.run.wait(stream, self._table)
                 except DeviceLostError:

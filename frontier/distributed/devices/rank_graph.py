@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.backends.python.hosted import same
 from frontier.backends.run.interrupts import deferred
-from frontier.distributed.devices.replicas import rows_of
 from frontier.distributed.devices.touches import OneKernelError
+from frontier.distributed.partition.own_rows import own_rows
 from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.in_edges import number_in_edges
@@ -110,7 +110,7 @@ def graphs_there(g: Graph, starts: Any, rank: int) -> Any:
         here = g._wrap(g._topology, g.placement)  # workspaces belong to it
         first, end = int(starts[rank]), int(starts[rank + 1])
         slots = tuple(int(here.offsets[v]) for v in (first, end))
-        return (here, rows_of(here, first, end)), {"vertex": (first, end), "edge": slots}
+        return (here, own_rows(here, first, end)), {"vertex": (first, end), "edge": slots}
 
     return g.cached(f"in one kernel, rank {rank} of {len(starts) - 1}", made)
 

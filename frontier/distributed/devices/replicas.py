@@ -12,18 +12,15 @@ GPU only, in a push and in a pull.
 
 from __future__ import annotations
 
-import weakref
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from frontier.backends.python.hosted import same
 from frontier.distributed.devices import spreading
 from frontier.distributed.devices.spread_fields import spread_fields
-from frontier.distributed.walk import owned
+from frontier.distributed.partition.own_rows import own_rows
+from frontier.distributed.ranks.local_frontier import owned
+from frontier.distributed.ranks.step_problem import StepProblem
 from frontier.graph import moving
-from frontier.graph.topology import Topology
 from frontier.memory import spread
 from frontier.memory.placement import Placement, backend_named, placed
 from frontier.program.frontiers import Frontier
@@ -31,14 +28,12 @@ from frontier.program.frontiers import Frontier
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from frontier.distributed.devices.touches import Touches
     from frontier.graph.graph import Graph
     from frontier.memory.base import Memory
     from frontier.program.problem import Problem
 
-__all__ = ["Replica", "Sorts", "on_one", "replicas_of", "rows_of"]
+__all__ = ["Replica", "Sorts", "on_one", "replicas_of"]
 
 
 class Sorts(NamedTuple):
@@ -56,7 +51,9 @@ class Replica:
     rank : int
     memory : Memory
     whole : Problem
-        The fields, on the whole graph; :attr:`rows` has the same.
+        The fields, on the whole graph.
+    rows : Graph
+        That with the edges of own vertices only.
     own : dict of str to (int, int)
         The ranges of vertices and of edge slots that this GPU owns, by kind.
     shared : frozenset of str
@@ -68,23 +65,7 @@ class Replica:
     def __init__(self, rank: int, whole: Problem, memory: Memory, rows: Graph, own: Any, sorts: Sorts) -> None:
         self.rank, self.memory, self.own = rank, memory, own
         self.shared, self.private = sorts
-        self._stamps: dict[str, Any] = {}
-        self._ids: dict[str, Any] = {}
-        self._epoch = 0
-        self.whole, self._rows = whole, rows
-
-    @cached_property
-    def rows(self) -> Problem:
-        """The problem on the graph that has the edges of own vertices only."""
-        return same(self.whole, graph=self._rows, workspace={})
-
-    def load(self, p: Problem) -> None:
-        """Take over the fields of the problem, which may have been changed since."""
-        if self.rank:
-            with self.memory.using("the fields of a problem"):
-                for name, array in p.arrays.items():
-                    self.whole.arrays[name][...] = self.memory.moved(array)
-                self.memory.synchronize()
+        self.whole, self.rows = whole, rows
 
     def prepare(self, p: Problem) -> None:
         """Take over what the next step may read besides fields."""
@@ -94,20 +75,19 @@ class Replica:
             if len(pile):
                 self.whole.piles[name] = Frontier(self.whole.graph, (), pile.kind)
 
-    def stamps(self, kind: str, length: int) -> tuple[Any, int]:
-        """An integer for each vertex or edge, and one that none of them is or was."""
-        if kind not in self._stamps:
-            self._stamps[kind] = self.memory.full(length, 0, np.int32)
-        self._epoch += 1
-        return self._stamps[kind], self._epoch
-
     def owned(self, f: Frontier) -> Frontier:
         """The elements of a frontier on this GPU that it owns."""
-        if not f.is_all:
-            return Frontier._of(f.graph, f.kind, ids=owned(f, self.own[f.kind], self.memory))
-        if f.kind not in self._ids:  # kept: every step over everything asks
-            self._ids[f.kind] = owned(f, self.own[f.kind], self.memory)
-        return Frontier._of(f.graph, f.kind, ids=self._ids[f.kind])
+        return Frontier._of(f.graph, f.kind, ids=owned(f, self.own[f.kind], self.memory))
+
+    def copied(self, f: Frontier) -> Frontier:
+        """A frontier of the problem's graph on this GPU."""
+        g = self.whole.graph
+        if f.is_all:
+            return Frontier.all(g, f.kind)
+        with self.memory.using("the ids of a frontier"):
+            ids = self.memory.moved(f.ids if f._ids is None else f._ids)
+            self.memory.synchronize()
+        return Frontier._of(g, f.kind, ids=ids)
 
 
 def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None = None) -> list[Replica]:
@@ -125,6 +105,15 @@ def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None 
         with memory.using("the fields of a problem"):
             whole = _problem(p, graphs[0], rank == 0, sorts)
             made.append(Replica(rank, whole, memory, graphs[1], own, sorts))
+    return made
+
+
+def members_of(p: Problem, memories: Sequence[Memory]) -> list[StepProblem]:
+    """The problems of members of a group that have a GPU each, in its memory; users see the fields of the first."""
+    made = []
+    for each in replicas_of(p, memories):
+        host = same(each.whole, graph=p.graph, piles=dict(p.piles), workspace={}) if each.rank else p
+        made.append(StepProblem(host, each.whole.graph.placement, each.whole, each.memory))
     return made
 
 
@@ -173,7 +162,7 @@ def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
         with memory.using("the graph on several GPUs"):
             first, end = int(starts[rank]), int(starts[rank + 1])
             slots = tuple(int(here.offsets[v]) for v in (first, end))
-            made.append(((here, rows_of(here, first, end)), {"vertex": (first, end), "edge": slots}))
+            made.append(((here, own_rows(here, first, end)), {"vertex": (first, end), "edge": slots}))
     return made
 
 
@@ -189,24 +178,3 @@ def _whole(g: Graph, there: Placement) -> Graph:
     elif not there.shares_arrays_with(g.placement):
         here = moving._origin(g, there) or g._once(f"copy on {there}", lambda: moving._copy(g, there))
     return here._wrap(here._topology, there)
-
-
-def rows_of(g: Graph, first: int, end: int) -> Graph:
-    """Return the graph with all other lists empty, out-lists and in-lists; slots keep their numbers."""
-
-    def clipped(offsets: Any) -> NDArray[Any]:
-        made: NDArray[Any] = g.placement.memory.xp.clip(offsets, int(offsets[first]), int(offsets[end]))
-        return made
-
-    top = g._topology
-    made = Topology(clipped(top.offsets), top.ends, top.weights, top.directed, None, {}, {})
-    made.derived.update(max_degree=g.max_degree, traits=g.traits, own_vertices=(first, end))
-    whole = weakref.proxy(g)
-    made.recipes.update(
-        out_degree=lambda: whole.out_degree,  # by which hubs and heads are chosen
-        in_degree=lambda: whole.in_degree,
-        sources=lambda: whole.sources,
-        in_edges=lambda: whole.in_edges,
-        in_lists=lambda: (clipped(whole.in_offsets), whole._in_lists()[1]),
-    )
-    return g._wrap(made, g.placement)

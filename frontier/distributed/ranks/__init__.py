@@ -1,11 +1,12 @@
 """The ranks backend: one program on several processes, or on several parts of one, which share the work of each step.
 
-A run: ``execution`` walks through a program, ``agreement`` is what all must begin with, ``plans`` what is known of its
-steps. ``divided_step`` runs a step on one part: ``write_set`` says which fields it writes and how changes merge,
-``access`` at whose elements, ``changes`` finds what it has changed, and :mod:`frontier.distributed.merge` merges that.
-``pulls``, ``scans`` and ``partial_reductions`` are steps that need more. ``local_frontier`` is a part's share of a
-frontier, ``mirrors`` are elements that only their owners know, ``readers`` says which parts read what, and
-``selective_mirrors`` tells these alone. ``group`` runs several parts in one process.
+A run: ``execution`` is that of one part, ``agreement`` what all must begin with, ``walk`` goes through the program, and
+``plans`` is what is known of its steps. ``divided_step`` runs a step on one part: ``write_set`` says which fields it
+writes and how changes merge, ``access`` at whose elements, ``changes`` finds what it has changed, and
+:mod:`frontier.distributed.merge` merges that. ``pulls``, ``scans`` and ``partial_reductions`` are steps that need more.
+``local_frontier`` is a part's share of a frontier, ``mirrors`` are elements that only their owners know, ``readers``
+says which parts read what, and ``selective_mirrors`` tells these alone. ``group`` runs several parts in one process, as
+threads, or on a GPU each.
 
 Memory: ``local_backend`` finds the backend and the device that run a part, ``step_problem`` holds its problem there,
 with ``graph_copies``; ``local_problem`` is that of a graph in parts. Programs see ``fields`` and ``edge_fields`` as
@@ -84,7 +85,7 @@ class RanksBackend(Backend):
         if self.parts:
             members = Threads(self.parts).members
             inner = inner_for(self.inner, members[0], step, schedule)
-            return Group(step, p, f, schedule, members, inner, rows_of(self.shape, self.parts))
+            return Group.of(step, p, f, schedule, members, inner, rows_of(self.shape, self.parts))
         inner = inner_for(self.inner, world(), step, schedule)
         return Part.agreed(step, p, f, schedule, world(), inner, rows_of(self.shape, world().size))
 

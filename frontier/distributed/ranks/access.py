@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from frontier.distributed.ranks.grid import ALL, AT_ENDS, COLUMN, ROW
 from frontier.distributed.ranks.pulls import standing_at_far_ends
+from frontier.distributed.ranks.write_set import companions
 from frontier.program.effects import effects
 from frontier.program.step import walk
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Access", "at_own", "reached", "touched"]
+__all__ = ["Access", "at_own", "changed", "reached", "touched"]
 
 
 def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
@@ -130,8 +131,10 @@ class Access:
             for name in made.fields & p.arrays.keys():
                 adds = made.atomics.get(name) == {"add"} and name not in {**made.answers, **made.stored}
                 seen[name] |= self._audiences(step, name, made.reads.get(name, ()))
-                changed = added if adds and name in self._addable else seen
-                changed[name] |= self._audiences(step, name, made.writes.get(name, ()))
+                there = self._audiences(step, name, made.writes.get(name, ()))
+                (added if adds and name in self._addable else seen)[name] |= there
+                for other in companions(p, name, name in made.carried):
+                    seen[other] |= there
 
     def _audiences(self, step: Step, name: str, indices: Iterable[str]) -> set[str]:
         """The parts to which elements at some indices may belong; none if they are the part's own."""
@@ -165,3 +168,13 @@ def touched(step: Step, p: Problem) -> frozenset[str]:
             return frozenset(p.arrays)
         found |= made.fields
     return frozenset(found & p.arrays.keys())
+
+
+def changed(step: Step, p: Problem) -> list[str]:
+    """Names of the arrays that a step may change anywhere."""
+    made = [effects(fn) for fn, _ in step.functors()]
+    if not all(each.writes_known for each in made):
+        return list(p.arrays)
+    names = {name for each in made for name in each.writes} | {name for _, name in step.into_fields()}
+    names |= {pair.other for pair in p._pairs if pair.key in names}
+    return [name for name in p.arrays if name in names]

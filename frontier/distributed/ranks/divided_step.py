@@ -16,11 +16,11 @@ column, or to all, as steps touch the field at targets of edges, at sources, or 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frontier.distributed.merge import merge
+from frontier.distributed.merge import merge, merge_scalars
 from frontier.distributed.ranks.changes import changes, distinct, places, stays, values_of
 from frontier.distributed.ranks.grid import ALL, AT_ENDS
 from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending
@@ -32,7 +32,7 @@ from frontier.distributed.ranks.readers import Readers, read_at_ends
 from frontier.distributed.ranks.selective_mirrors import READERS, SelectiveMirrors
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import Note, Rounds
-from frontier.distributed.walk import Outcome, merge_scalars
+from frontier.memory.host import HOST
 from frontier.memory.shortage import explained
 from frontier.program.frontiers import Frontier
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frontier.distributed.merge import Change
     from frontier.distributed.ranks.grid import Grid
     from frontier.distributed.ranks.halo_updates import HaloUpdates
     from frontier.distributed.ranks.plans import Plan
@@ -50,6 +51,13 @@ if TYPE_CHECKING:
     from frontier.program.step import Operator, Step
 
 __all__ = ["Exchange"]
+
+
+class _Outcome(NamedTuple):
+    """What a step has done on one part: the next frontier, and what has changed of fields that are merged."""
+
+    frontier: Frontier
+    changed: dict[str, Change]
 
 
 class Exchange:
@@ -80,7 +88,8 @@ class Exchange:
         self._rank, self._parts = comm.rank, comm.size
         self._memory = p.graph.placement.memory
         self.rounds = Rounds(comm, self._memory)
-        self.mirrors = (Mirrors if grid else SelectiveMirrors)(placed, self.rounds, starts, grid)
+        selects = grid is None and placed.host.graph.placement.memory is HOST  # who reads what, the host looks up
+        self.mirrors = (SelectiveMirrors if selects else Mirrors)(placed, self.rounds, starts, grid)
         self.plans = Plans(program, p, turning, grid is not None)
         #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
         self._spreads: dict[Step, set[str]] = {}
@@ -114,11 +123,11 @@ class Exchange:
         plan, kept = self.plans.of(step), self._kept(step)
         taken, stood = self._standing(step, plan, f, here, pull)
         mine, at = (Frontier._of(here, each.kind, ids=each.ids) for each in (taken, stood))
-        note, made = Note(counts=[0] * (1 + len(step.fills()))), Outcome(self._nothing(f.kind))
+        note, made = Note(counts=[0] * (1 + len(step.fills()))), _Outcome(self._nothing(f.kind), {})
         note.scalars = [self._p.scalars[name] for name, _ in step.partial()]
         try:
             made = self._here(step, plan, mine, at, inner)
-            note.scalars = made.scalars
+            note.scalars = [self._p.scalars[name].copy() for name, _ in step.partial()]
         except Exception as error:  # whatever it is, all parts raise it
             note.error = error
             if isinstance(error, MemoryError):  # here, where memory is short
@@ -129,6 +138,23 @@ class Exchange:
         except BaseException:
             self._restore(*kept)  # all parts go on from the same, if they go on
             raise
+
+    def as_first(self, names: Collection[str]) -> None:
+        """Let all parts have the first one's values of some fields, and of scalars.
+
+        They have run the same step as a whole, but GPUs add up, and decide by atomics, in orders of their own.
+        """
+        p, memory, comm = self._p, self._memory, self.rounds.comm
+        arrays = [p.arrays[name] for name in names if not stays(p, name)]
+        given = (Section(0, len(each), memory.xp.arange(len(each)), each) for each in arrays)
+        _, told = self.rounds.allgather(Note(), NOTHING if comm.rank else packed(given))
+        scalars = comm.allgather(p.scalars)[0]
+        if comm.rank:
+            found = unpacked(told[0], [(0, len(each), each, False) for each in arrays], memory)
+            for array, (_, values) in zip(arrays, found, strict=True):
+                array[...] = values
+            for name, value in scalars.items():
+                p.scalars[name][...] = value
 
     def _begin(self) -> None:
         """Find out who reads what, before the first step."""
@@ -169,7 +195,7 @@ class Exchange:
 
     def _here(
         self, step: Operator, plan: Plan, mine: Frontier, at: Frontier, inner: Callable[[Frontier], Any]
-    ) -> Outcome:
+    ) -> _Outcome:
         """Run the step on ``mine``; ``at`` are the elements at which it stands, and next to which it writes."""
         p, mirrors = self._p, self.mirrors
         looked = [each for each in plan.own if self.plans.access.needed[each.name] and not stays(p, each.name)]
@@ -198,7 +224,7 @@ class Exchange:
             else:
                 mirrors.changed(each.name, places(step, each, at))
         next_ = self._nothing(mine.kind) if step.passes_through else self._ascending(after)
-        return Outcome.of(p, step, next_, changed)
+        return _Outcome(next_, changed)
 
     def _nothing(self, kind: str) -> Frontier:
         return Frontier._of(self._p.graph, kind, ids=self._memory.xp.empty(0, np.int64))
@@ -227,7 +253,7 @@ class Exchange:
 
     # ---- among parts -----------------------------------------------------------------------------------------
 
-    def _among(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: Outcome, plain: Any) -> Frontier:
+    def _among(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: _Outcome, plain: Any) -> Frontier:
         p, mirrors, piles = self._p, self.mirrors, step.fills()
         found, notes = made.frontier.ids, list[Note]()
         note.counts = [len(found), *(len(p.piles[name].ids) for name in piles)]
@@ -256,7 +282,7 @@ class Exchange:
         merge_scalars(p, step, [each.scalars for each in notes], plain)
         return f if step.passes_through else told[0] if told else next_
 
-    def _deal(self, plan: Plan, note: Note, made: Outcome, f: Frontier) -> tuple[list[Note], NDArray[Any]]:
+    def _deal(self, plan: Plan, note: Note, made: _Outcome, f: Frontier) -> tuple[list[Note], NDArray[Any]]:
         """Give to owners what is theirs; the notes of all, and which of its own elements this part now has."""
         p, mirrors, found = self._p, self.mirrors, made.frontier.ids
         names = [*(each.name for each in plan.sent), *plan.folds]

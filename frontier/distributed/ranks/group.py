@@ -1,4 +1,4 @@
-"""A run on several parts that are threads of one process, each with its own copy of the problem."""
+"""A run on several parts that are threads of one process, or on several GPUs of one, each with fields of its own."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import copy
 import threading
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from frontier import tracing
 from frontier.distributed.ranks.changes import stays
-from frontier.distributed.ranks.execution import Part
+from frontier.distributed.ranks.execution import Part, placed
 from frontier.distributed.transport.communicators import Ended
 
 if TYPE_CHECKING:
+    from frontier.distributed.ranks.step_problem import StepProblem
     from frontier.distributed.transport.communicators import Communicator
     from frontier.memory.placement import Placement
     from frontier.program.frontiers import Frontier
@@ -26,19 +29,40 @@ GRACE = 5.0
 
 
 class Group:
-    """A run on several parts that are threads of this process, each with its own copy of the problem."""
+    """A run on several parts that are threads of this process, each with fields of its own.
+
+    Parameters
+    ----------
+    step : Step
+    problems : list of StepProblem
+        Of each part; the first has the fields that users see.
+    f : Frontier or None
+    schedule : ResolvedSchedule
+    members : list of Communicator
+    rows : int
+        Of the grid in which the parts lie.
+    """
 
     def __init__(
-        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, members: Any,
-        inner: Placement, rows: int,
+        self, step: Step, problems: list[StepProblem], f: Frontier | None, schedule: ResolvedSchedule, members: Any,
+        rows: int = 1,
     ) -> None:  # fmt: skip
-        problems = [p, *(_copied(p) for _ in members[1:])]
-        self._members, self._begun = members, False
+        self._members = members
         traced = tracing.active()
         self._parts = [
-            Part(step, each, f, schedule, member, inner, traced, rows)
+            Part(step, each, f, schedule, member, traced, rows)
             for each, member in zip(problems, members, strict=True)
         ]
+
+    @classmethod
+    def of(
+        cls, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, members: Any, inner: Placement,
+        rows: int,
+    ) -> Group:  # fmt: skip
+        """Begin one whose parts have copies of the fields of a problem in the host's memory."""
+        problems = [p, *(_copied(p) for _ in members[1:])]
+        there = [placed(step, each, member, inner) for each, member in zip(problems, members, strict=True)]
+        return cls(step, there, f, schedule, members, rows)
 
     @property
     def done(self) -> bool:
@@ -68,10 +92,10 @@ class Group:
                 failed[member.rank] = error
                 return 0
 
-        if self._begun:
-            for part in self._parts[1:]:
-                _copy(self._parts[0].problem, part.problem)
-        self._begun = True
+        if self.done:
+            return 0
+        for part in self._parts[1:]:
+            part.placed.take_over(self._parts[0].placed)
         pairs = list(zip(self._parts, self._members, strict=True))
         threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in pairs[1:]]
         for thread in threads:
@@ -84,21 +108,11 @@ class Group:
         return begun
 
 
-def _copy(p: Problem, other: Problem) -> None:
-    """Bring what the host has changed between two passes to another part."""
-    for name, array in p.arrays.items():
-        if other.arrays[name] is not array:  # of those that stay in parts, there is one
-            other.arrays[name][...] = array
-    for name, value in p.scalars.items():
-        other.scalars[name][...] = value
-    other.piles.update(p.piles)
-
-
 def _copied(p: Problem) -> Problem:
     """A problem with arrays of its own on the same graph; of those that stay in parts, each part writes its own."""
     made = copy.copy(p)
     vars(made).update(
-        arrays={name: array if stays(p, name) else array.copy() for name, array in p.arrays.items()},
+        arrays={name: array if stays(p, name) else np.empty_like(array) for name, array in p.arrays.items()},
         scalars={name: value.copy() for name, value in p.scalars.items()},
         piles=dict(p.piles), workspace={},
     )  # fmt: skip

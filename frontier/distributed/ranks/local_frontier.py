@@ -11,12 +11,15 @@ from frontier.memory.arrays import namespace_of
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from frontier.graph.graph import Graph
+    from frontier.memory.base import Memory
     from frontier.program.step import Step
 
-__all__ = ["LocalFrontier", "ascending"]
+__all__ = ["LocalFrontier", "ascending", "owned"]
 
 
 class LocalFrontier(Frontier):
@@ -58,3 +61,12 @@ def ascending(parts: list[NDArray[Any]], first: int, length: int) -> NDArray[Any
         marks[ids - first] = True
     found: NDArray[Any] = xp.flatnonzero(marks) + first
     return found
+
+
+def owned(f: Frontier, bounds: Sequence[int], memory: Memory) -> Any:
+    """Return the elements of a frontier that a member owns, who owns a range; they lie in its memory."""
+    first, end = bounds
+    if f.is_all:
+        return memory.xp.arange(first, end, dtype=f.id_dtype)
+    ids = f.ids
+    return ids[(ids >= first) & (ids < end)]

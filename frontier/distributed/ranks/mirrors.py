@@ -14,10 +14,9 @@ import numpy as np
 from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.field_storage import visible
 from frontier.distributed.ranks.grid import ALL, COLUMN, ROW
-from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending
+from frontier.distributed.ranks.local_frontier import LocalFrontier, ascending, owned
 from frontier.distributed.transport.messages import NOTHING, Section, packed, unpacked
 from frontier.distributed.transport.rounds import Note
-from frontier.distributed.walk import owned
 from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
 

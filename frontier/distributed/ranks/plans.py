@@ -115,9 +115,13 @@ class Plans:
         folds = dict(step.folds()) if several else {}
         fields = [each for each in written(step, p, several) if each.name not in folds]
         own = [] if several else [each for each in fields if self._is_own(step, each)]
-        sent = [replace(each, added=self.access.adds(step, each.name)) for each in fields if each not in own]
+        sent = [self._dealt(step, each) for each in fields if each not in own]
         finds = bool(step.far) and not step.passes_through
         return Plan(sent, own, self.access.of(step), finds, folds, several)
+
+    def _dealt(self, step: Step, each: Written) -> Written:
+        added = self.access.adds(step, each.name)
+        return replace(each, added=added, combine="sum" if added else each.combine)
 
     def _is_own(self, step: Step, each: Written) -> bool:
         return at_own(step, self._p.fields[each.name].kind, each.indices) or stays(self._p, each.name)

@@ -20,12 +20,12 @@ import numpy as np
 from frontier.distributed.ranks.in_edges import in_graph
 from frontier.distributed.ranks.remote_reads import names_of
 from frontier.graph.graph import Graph
-from frontier.graph.topology import read_only
 from frontier.lowering.frontier_state import SMALL
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
     from frontier.distributed.ranks.mirrors import Mirrors
+    from frontier.distributed.ranks.step_problem import StepProblem
     from frontier.distributed.transport.communicators import Communicator
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
@@ -74,30 +74,27 @@ def _worth_while(g: Graph, f: Frontier, alpha: float, comm: Communicator, mirror
     return edges * alpha > m and edges > n >> 3
 
 
-def problem_to_pull(step: Operator, p: Problem, comm: Communicator, mirrors: Mirrors) -> Problem:
+def problem_to_pull(step: Operator, placed: StepProblem, comm: Communicator, mirrors: Mirrors) -> Problem:
     """The problem on a graph with the in-edges of this rank's vertices only; all ranks call this together."""
+    p = placed.host
+    first, end = mirrors.bounds("vertex")[comm.rank : comm.rank + 2].tolist()
+    if p.graph._topology.divided is None:
+        return placed.rows(first, end)
     weighted = "weight" in names_of(step) and p.graph.weights is not None
     made: Problem | None = p.workspace.get(("to pull", weighted))
     if made is None:
-        first, end = mirrors.bounds("vertex")[comm.rank : comm.rank + 2].tolist()
         made = copy.copy(p)
         vars(made)["graph"] = p.graph.cached(
             f"in-edges of {first} to {end}, weighted {weighted}", lambda: _in_edges(p.graph, comm, first, end, weighted)
         )
         p.workspace["to pull", weighted] = made
-    return made
+    return placed.on(made)
 
 
 def _in_edges(g: Graph, comm: Communicator, first: int, end: int, weighted: bool) -> Graph:
-    if g.symmetric or g._topology.divided is not None:
-        there = g if g.symmetric else g.cached(f"in-edges, weighted {weighted}", lambda: in_graph(g, comm, weighted))
-        offsets = np.clip(there.offsets, there.offsets[first], there.offsets[end])
-        return Graph(offsets, there.targets, there.weights, directed=False, placement=g.placement, check=False)
-    made = Graph(g.offsets, g.targets, g.weights, directed=True, placement=g.placement, check=False)
-    offsets = np.clip(g.in_offsets, g.in_offsets[first], g.in_offsets[end])
-    made._topology.derived["in_lists"] = read_only(offsets), g.in_sources
-    made._topology.recipes["in_edges"] = lambda: g.in_edges
-    return made
+    there = g if g.symmetric else g.cached(f"in-edges, weighted {weighted}", lambda: in_graph(g, comm, weighted))
+    offsets = np.clip(there.offsets, there.offsets[first], there.offsets[end])
+    return Graph(offsets, there.targets, there.weights, directed=False, placement=g.placement, check=False)
 
 
 def standing_at_far_ends(step: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.distributed.ranks import execution, field_storage
+from frontier.distributed.ranks import field_storage, walk
 from frontier.distributed.ranks.changes import stays
 from frontier.distributed.ranks.edge_fields import EdgesInParts, PartFields
 from frontier.distributed.ranks.fields import FieldInParts, whole
@@ -255,5 +255,5 @@ def _bounds(g: Graph, length: int, kind: str, size: int) -> NDArray[Any]:
     if kind == "array":
         evenly: NDArray[Any] = length * np.arange(size + 1) // size
         return evenly
-    starts = execution._starts(g, size)
+    starts = walk.starts_of(g, size)
     return starts if kind == "vertex" else g.offsets[starts].astype(np.int64)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["check_writes", "written"]
+__all__ = ["check_writes", "companions", "written"]
 
 #: Atomic -> the combine of a field that is changed by no other means.
 _IMPLIED = {"add": "sum", "min": "min", "max": "max", "or": "or", "cas": "claim"}
@@ -59,7 +59,7 @@ def written(step: Step, p: Problem, in_blocks: bool = False) -> list[Written]:
         if not touched.writes_known:
             raise FunctorError(f"{location(fn)}: it is not known what it writes, so parts cannot merge its changes")
         for name, indices in touched.writes.items():
-            for field in (name, *_companions(p, name, name in touched.carried)):
+            for field in (name, *companions(p, name, name in touched.carried)):
                 alone = indices <= own or (p.fields[field].kind == "edge" and at_own_edges(step, touched, field))
                 operations = touched.atomics.get(field, set())
                 if not alone:
@@ -96,7 +96,8 @@ def written(step: Step, p: Problem, in_blocks: bool = False) -> list[Written]:
     return [each for each in found.values() if each.name in p.arrays]
 
 
-def _companions(p: Problem, key: str, carried: bool) -> Iterator[str]:
+def companions(p: Problem, key: str, carried: bool) -> Iterator[str]:
+    """The fields that go along with one where a functor's atomics change both."""
     if carried:
         yield from (pair.other for pair in p._pairs if pair.key == key)
 

@@ -41,7 +41,7 @@ class DeviceTransport(ABC):
 
 
 class InProcess(DeviceTransport):
-    """Among parts that are threads of one process on one GPU."""
+    """Among parts that are threads of one process, on one GPU or one each."""
 
     def __init__(self, member: Member, memory: Memory) -> None:
         self._member, self._memory = member, memory
@@ -50,9 +50,13 @@ class InProcess(DeviceTransport):
         """Give each part an array of its own."""
         self._memory.synchronize()  # every thread may have a stream of its own
         came = self._member.meet(list(given))
-        found = [each[self._member.rank].copy() for each in came]
+        found = [self._copied(each[self._member.rank]) for each in came]
         self._memory.synchronize()
         return found
+
+    def _copied(self, array: Any) -> Any:
+        made = self._memory.moved(array)  # which copies if it is of another GPU
+        return made.copy() if made is array else made
 
     def allgather_bytes(self, given: Any, lengths: Sequence[int]) -> list[Any]:
         """Give all parts the same array."""

@@ -15,7 +15,7 @@ from frontier.errors import FrontierError
 from frontier.system.launched import patience
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from frontier.memory.base import Memory
 
@@ -72,10 +72,17 @@ class Member(Communicator):
 
 
 class Threads:
-    """Parts that are threads of this process, for tests and for trying out what a program does on several parts."""
+    """Parts that are threads of this process: with a GPU each, or to try out what a program does on several parts.
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    Parameters
+    ----------
+    size : int
+    limit : function
+        After how many seconds of waiting the run ends; None: never.
+    """
+
+    def __init__(self, size: int, limit: Callable[[], float | None] = patience) -> None:
+        self.size, self._limit = size, limit
         self._turn = threading.Condition()
         self._slots: list[Any] = [b""] * size
         self._came: set[int] = set()
@@ -93,7 +100,7 @@ class Threads:
             if len(self._came) == self.size:
                 self._told, self._came, self._meetings = list(self._slots), set(), meeting + 1
                 self._turn.notify_all()
-            came = self._turn.wait_for(lambda: self._meetings > meeting or self._ended, patience())
+            came = self._turn.wait_for(lambda: self._meetings > meeting or self._ended, self._limit())
             if self._meetings == meeting:
                 if not came:
                     self._ended = True
