@@ -96,7 +96,7 @@ class EarlyParents(fr.Enactor):
 
 def parents_of(g: fr.Graph, schedule: fr.Schedule | None) -> tuple[type[fr.Enactor], fr.Schedule | None]:
     """Return the program for parents, which uses in-edges only if they need not be built first, and its schedule."""
-    if g.is_sorted_by_weight and not g.placement.massively_parallel:
+    if g.is_sorted_by_weight:
         return EarlyParents, schedule
     if g.symmetric:
         return Parents, schedule

@@ -134,7 +134,7 @@ class GraphForms(GraphArrays):
         """Return this graph, which from now on keeps a second copy of its lists, in ascending order of weight.
 
         Searches by weight, as :func:`frontier.sssp`, visit few of its edges then, and take a half to a third of the
-        time on graphs of high degree. They sort the lists by themselves, on the CPU from the second search on.
+        time on graphs of high degree. They sort the lists of large ones by themselves, from the second search on.
 
         Raises
         ------

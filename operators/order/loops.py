@@ -155,7 +155,7 @@ def _slides(g: Graph) -> bool:
 
 def _sorts(g: Graph) -> bool:
     """Whether loops go by weight by themselves, once there are such lists."""
-    return not g.placement.massively_parallel and worthwhile(g)
+    return not g.placement.divides and worthwhile(g)
 
 
 def prepare(step: Step, p: Problem, schedule: ResolvedSchedule, runs: bool = False) -> Step:
