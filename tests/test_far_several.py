@@ -86,8 +86,11 @@ def given(g):
 @pytest.mark.parametrize("fuse", [True, False], ids=["one kernel", "the host divides"])
 @pytest.mark.parametrize("residence", RESIDENCES)
 @pytest.mark.parametrize("directed", [False, True], ids=["", "directed"])
-def test_gathers(several, residence, directed, fuse):
+def test_gathers(several, monkeypatch, residence, directed, fuse):
     """All vertices, whose lists come in windows, and some: all of the first GPU, and some of the others."""
+    if not fuse:  # then each has a list of its own vertices
+        monkeypatch.setattr(cuda_far, "MANY", 2)
+        monkeypatch.setattr(cuda_far, "STREAMED", 2**30)
     parts = len(several.split(","))
     if SIMULATED and (not directed or residence == "auto" or fuse == (residence == "disk")):
         pytest.skip("in the simulator the three that differ")

@@ -154,7 +154,7 @@ def test_table(backend):
     assert text[0].split() == ["pass", "step", "direction", "balance", "in", "out", "edges", "ms", "GTEPS", "backend"]
     assert len(text) == len(t) + 3
     assert STEP in text[2 + len(t) - 1]
-    assert text[-1].endswith(f"in {len(steps(t))} steps")
+    assert f" in {len(steps(t))} steps" in text[-1]  # and what it took to compile them, in a test that runs first
     assert repr(t).startswith(f"Trace({len(t)} rows")
 
 
