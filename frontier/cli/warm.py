@@ -7,6 +7,7 @@ weights of int64 and of float64. What is compiled is kept in the cache on disk, 
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -19,6 +20,7 @@ from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, prin
 from frontier.display.progress import Task
 from frontier.errors import FrontierError, FrontierWarning
 from frontier.memory.arrays import to_host
+from frontier.program.schedule import Schedule
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -117,11 +119,13 @@ def _warmed(name: str, backend: str) -> Warmed:
 
 
 def _options(entry: PrimitiveEntry, g: Graph, target: int) -> list[dict[str, Any]]:
-    """The options of the calls: the defaults, with a target, and by weights if there are any."""
+    """The options of the calls: the defaults, with a target, by weights if there are any, on lists sorted by these."""
     found: list[dict[str, Any]] = [{}]
     for argument in entry.arguments:
         if argument.vertex:
             found.append({argument.name: target})
         elif argument.flag == "--weighted" and g.weights is not None:
             found += [{**options, argument.name: True} for options in found]
+    if entry.needs_weights and "schedule" in inspect.signature(entry.function).parameters:  # for large graphs
+        found += [{**options, "schedule": Schedule(order="by_weight")} for options in found]
     return found

@@ -3,7 +3,7 @@
 For every visited edge the functor decides whether its far end (or the edge itself) is in the next frontier. ``python``
 defines the meaning. ``lower`` chooses the phases, and ``switch`` between push and pull. ``cpu`` and ``cuda`` have the
 kernels: one file for each load-balancing strategy of a push, and one for pull. ``sample`` is ``fr.sample``, ``unique``
-the operator Unique. ``lists`` are those that an advance walks, ``edges`` is what all balances share, ``heads`` are
+the operator Unique. ``lists`` are those that are sorted by weight, ``edges`` is what all balances share, ``heads`` are
 lists for pulls along edges far away, and ``holding`` is for steps that hold some vertices back.
 """
 

@@ -12,6 +12,7 @@ from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import QUEUE, form
 from frontier.lowering.inputs import HasInLists
 from frontier.lowering.ir import Resume, equal, no
+from frontier.operators.advance import lists as _lists  # noqa: F401 - inputs of programs
 from frontier.operators.advance.switch import beamer
 from frontier.operators.shared.kernels import kernels
 from frontier.program.registered import registered_switch

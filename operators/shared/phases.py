@@ -10,6 +10,7 @@ import numpy as np
 from frontier.compile.keys import bits_of, integer, key_down, key_up
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import HOW
+from frontier.lowering.inputs import Derived
 from frontier.lowering.ir import Assign, Call, Const, Expr, Node, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import DIRECTION, SEEN
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adding", "adjacency", "calling", "combining", "elements", "frontier", "identity_of", "join_of", "nearer",
-    "reduction", "slot_of_edge", "walked", "weight_of_edge",
+    "reduction", "slot_of_edge", "visited", "walked",
+    "weight_of_edge",
 ]  # fmt: skip
 
 
@@ -244,6 +246,28 @@ def weight_of_edge(weighted: bool) -> Callable[..., Any]:
         return lists.weights[e] if weighted else 0
 
     return weight_at
+
+
+def visited(
+    b: Builder, direction: str, names: Sequence[str], edge: bool, by_weight: bool
+) -> tuple[Call, dict[str, Constant]]:
+    """Lists that an advance walks, as :func:`adjacency` gives them, or those that are sorted by weight.
+
+    The constant ``placed``, whether weights are read by place, is true of the latter.
+    """
+    if not by_weight:
+        lists, constants = adjacency(b, direction, names, edge)
+        return lists, constants | {"placed": False}
+    numbered, layout = edge or "edge" in names, b.layout
+    assert layout.weights is not None
+
+    def sorted_(part: str, dtype: str) -> Expr:
+        return b.array(f"{part}_by_weight_{direction}", Derived(f"{part} by weight", direction), dtype)
+
+    slots: Value = sorted_("slots", layout.offsets) if numbered else 0
+    ends, weights = sorted_("ends", layout.ids), sorted_("weights", layout.weights)
+    made = Call("Lists", b.lists(direction)[0], ends, slots, weights)
+    return made, {"renumbered": numbered, "weighted": "weight" in names, "placed": True}
 
 
 def adjacency(b: Builder, direction: str, names: Sequence[str], edge: bool = False) -> tuple[Call, dict[str, Constant]]:

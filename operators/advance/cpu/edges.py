@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import HOW
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
-from frontier.operators.advance.lists import visited
 from frontier.operators.elementwise.cpu import appending, ending, output
-from frontier.operators.shared.phases import slot_of_edge, walked, weight_of_edge
+from frontier.operators.shared.phases import slot_of_edge, visited, walked, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -89,7 +89,8 @@ class Edge(NamedTuple):
     def of(cls, step: Advance, b: Builder, target: FrontierState, next_scan: str) -> Edge:
         """Make the parts for one step."""
         near = "src" if step.far == "dst" else "dst"
-        lists, constants = visited(b, step)
+        names = arguments(step.fn, "edge")
+        lists, constants = visited(b, step.edges, names, step.output == "edge", step.stop is not None)
         put, end, scanned = None, Made(nothing), False
         out: Value = 0
         if step.output is not None:

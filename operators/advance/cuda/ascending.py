@@ -21,9 +21,8 @@ from frontier.lowering.kernels import Callee, Made
 from frontier.operators.advance.cuda import merge_path
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.advance.cuda.thread import putting
-from frontier.operators.advance.lists import visited
 from frontier.operators.elementwise.cuda import queue_of
-from frontier.operators.shared.phases import elements
+from frontier.operators.shared.phases import elements, visited
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def _measured(step: Advance, b: CudaProgram, source: FrontierState, stop: Callee
     b.set(made.form, form(QUEUE))
     b.set(made.side, 0)
     given = elements(b, source, "vertex")
-    given["lists"] = visited(b, step)[0]
+    given["lists"] = visited(b, step.edges, (), False, True)[0]
     given["out"], scan = queue_of(b, made, "vertex", step.edges)
     kernel = b.kernel(f"measure_{step.fn.__name__}", measuring, given, stop=stop)
     b.phase(kernel, b.frontiers.produced(made, "vertex", scan), "find the light edges of each vertex", [step.stop])

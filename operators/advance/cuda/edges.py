@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frontier.compile.codes import BLOCK_BITS
+from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import ALL, HOW
 from frontier.lowering.inputs import Buffer
 from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
-from frontier.operators.advance.lists import visited
 from frontier.operators.elementwise.cuda import appending, queue_of
-from frontier.operators.shared.phases import frontier, slot_of_edge, walked, weight_of_edge
+from frontier.operators.shared.phases import frontier, slot_of_edge, visited, walked, weight_of_edge
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.device.appends import append
@@ -213,7 +213,8 @@ class Edge(NamedTuple):
         """Make the parts for one step that writes to ``target``; ``after`` is the scan that the next step wants."""
         near = "src" if step.far == "dst" else "dst"
         # loads: the constants renumbered and weighted of visiting, which depend on the functors' arguments.
-        lists, loads = visited(b, step)
+        names = arguments(step.fn, "edge")
+        lists, loads = visited(b, step.edges, names, step.output == "edge", step.stop is not None)
         how, next_scan, take = deduplication(step, b), "", None
         dedup = DEDUPS.get(how)
         early = how == "stamp" and b.low_degree
