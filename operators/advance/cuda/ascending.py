@@ -56,7 +56,7 @@ def measuring(stop: Callee) -> Callable[..., Any]:
                 degree = np.int64(lists.offsets[x + 1]) - begin
                 # The first ``low`` edges are visited; that of number low + step - 1 is looked at next.
                 step = np.int64(1)
-                more = degree > 0
+                more: Any = degree > 0
                 while more:
                     more = not truth(stop(p, C, slot, x, lists.weights[begin + low + step - 1]))
                     if more:
