@@ -315,6 +315,16 @@ def test_a_program_of_a_user(backend: Backend, eager: None) -> None:
         assert p.passes > 0
 
 
+@pytest.mark.parametrize("order", ["near_far", "sliding", "buckets", "by_weight"])
+def test_orders_keep_what_stops_a_pass(backend: Backend, order: str) -> None:
+    g = backend(fr.from_edges([0, 0, 1, 1], [1, 2, 2, 3], [1, 9, 2, 9], directed=True))
+    p = fr.Problem(g, cost=fr.vertex("int64", 99), through=fr.vertex("int64", -1), most=fr.vertex("int64", 5))
+    p.cost[0] = 0
+    loop = fr.Loop(fr.Advance(relax, stop=heavy), order=fr.by("cost"))
+    type("Light", (fr.Enactor,), {"loop": loop})(p, fr.Schedule(order=order)).run([0])
+    assert host(p.cost).tolist() == [0, 1, 3, 99]
+
+
 def search(g: fr.Graph, unreached: Any, dtype: str, **order: Any) -> Any:
     """The costs from vertex 0."""
     p = fr.Problem(g, cost=fr.vertex(dtype, unreached), through=fr.vertex("int64", -1))

@@ -83,7 +83,7 @@ TAIL = 16
 def may_sort(loop: Loop, p: Problem) -> bool:
     """Whether a loop's passes relax edges in a way that lists by weight serve, and the graph can have these."""
     step = loop.steps[0]
-    if not may_slide(loop) or not isinstance(step, Advance) or step.stop is not None:
+    if not may_slide(loop) or not isinstance(step, Advance):
         return False
     if step.edges != "out" or step.where is not None or loop.order is None or loop.order.exact:
         return False
