@@ -17,10 +17,10 @@ import numpy as np
 from frontier.backends.cuda.compile.runtime_words import EXAMINED
 from frontier.lowering.frontier_state import PUSH_THREAD, QUEUE, form
 from frontier.lowering.ir import Counter
-from frontier.lowering.kernels import Callee, Made
+from frontier.lowering.kernels import Callee
 from frontier.operators.advance.cuda import merge_path
 from frontier.operators.advance.cuda.edges import Edge, finish
-from frontier.operators.advance.cuda.thread import putting
+from frontier.operators.advance.cuda.thread import put_of
 from frontier.operators.elementwise.cuda import queue_of
 from frontier.operators.shared.phases import elements, visited
 from frontier.program.effects import effects
@@ -124,8 +124,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         merge_path.lower(step, b, _measured(step, b, source, stop), target, next_scan)
         return
     edge = Edge.of(step, b, target, next_scan)
-    carries = b.carries(edge.next_scan)
-    put = Made(putting, {**edge.appends, "carries": carries, "waits": False, "deliver": None, "delivers": False})
+    put = put_of(step, b, edge, b.carries(edge.next_scan))
     given = elements(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     made = b.kernel(f"push_{step.fn.__name__}", walking, given, visit=edge.visit, lanes=LANES, put=put, stop=stop)
     finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_THREAD)
