@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import graphs, random_graphs
 
 import frontier as fr
-from frontier.distributed.devices.replicas import rows_of
+from frontier.distributed.partition.own_rows import own_rows
 from frontier.errors import FrontierError, GraphError
 from frontier.graph.by_weight import lists_by_weight, slots_by_weight
 from frontier.operators.order import by_weight
@@ -93,7 +93,7 @@ def test_graphs_that_cannot_have_them(graph: Callable[[], fr.Graph], reason: str
 def test_lists_of_some_vertices(edges: str) -> None:
     """One of several GPUs has the slots of all edges, but only its own lists."""
     g = fr.rmat(11, 16, seed=1, weights=(1, 99), directed=True)
-    part = rows_of(g, 500, 1500)
+    part = own_rows(g, 500, 1500)
     first, end = (g.offsets if edges == "out" else g.in_offsets)[[500, 1500]]
     whole, some = lists_by_weight(g, edges), lists_by_weight(part, edges)
     assert np.array_equal(some.ends[first:end], whole.ends[first:end])
