@@ -56,13 +56,9 @@ def measuring(stop: Callee) -> Callable[..., Any]:
                 degree = np.int64(lists.offsets[x + 1]) - begin
                 # The first ``low`` edges are visited; that of number low + step - 1 is looked at next.
                 step = np.int64(1)
-                more: Any = degree > 0
-                while more:
-                    more = not truth(stop(p, C, slot, x, lists.weights[begin + low + step - 1]))
-                    if more:
-                        low += step
-                        step += step
-                        more = low + step <= degree
+                while low + step <= degree and not truth(stop(p, C, slot, x, lists.weights[begin + low + step - 1])):
+                    low += step
+                    step += step
                 high = min(low + step - 1, degree)
                 while low < high:
                     middle = (low + high) >> 1
