@@ -9,6 +9,7 @@ also where weights are zero.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def with_delta(program: type[fr.Enactor], delta: float | None) -> type[fr.Enacto
     steps: Any = program.loop if isinstance(program.loop, tuple) else (program.loop,)
     width = min(delta, sys.float_info.max)
     steps = tuple(
-        fr.Loop(*step.steps, order=fr.by(step.order.key, delta=width), over=step.over)
+        fr.Loop(*step.steps, order=replace(step.order, delta=width), over=step.over)
         if isinstance(step, fr.Loop) and step.order
         else step
         for step in steps

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from strategies import graphs, random_graphs
 
 import frontier as fr
+from frontier.distributed.partition.own_rows import own_rows
 from frontier.errors import FrontierError, GraphError
 from frontier.graph.by_weight import lists_by_weight, slots_by_weight
 from frontier.operators.order import by_weight
+from frontier.primitives._limited_paths import with_delta
+from frontier.primitives._packed import PackedSSSP
 from frontier.primitives.sssp import SSSP, sssp_problem
 
 if TYPE_CHECKING:
@@ -84,6 +87,18 @@ def test_graphs_keep_them() -> None:
 def test_graphs_that_cannot_have_them(graph: Callable[[], fr.Graph], reason: str) -> None:
     with pytest.raises(GraphError, match=reason):
         graph().sorted_by_weight()
+
+
+@pytest.mark.parametrize("edges", ["out", "in"])
+def test_lists_of_some_vertices(edges: str) -> None:
+    """One of several GPUs has the slots of all edges, but only its own lists."""
+    g = fr.rmat(11, 16, seed=1, weights=(1, 99), directed=True)
+    part = own_rows(g, 500, 1500)
+    first, end = (g.offsets if edges == "out" else g.in_offsets)[[500, 1500]]
+    whole, some = lists_by_weight(g, edges), lists_by_weight(part, edges)
+    assert np.array_equal(some.ends[first:end], whole.ends[first:end])
+    assert np.array_equal(some.weights[first:end], whole.weights[first:end])
+    assert np.array_equal(np.sort(slots_by_weight(part, edges)), np.arange(g.num_slots))
 
 
 # ---- Advance(stop=...) -----------------------------------------------------------------------------------------------
@@ -221,6 +236,18 @@ def test_negative_weights_go_another_way() -> None:
     assert p.distance.tolist() == [0.0, 2.0, 4.0, 3.0]
 
 
+def test_negative_weights_of_another_graph() -> None:
+    """A program is kept for graphs of the same dtypes, whatever their weights."""
+    rng = np.random.default_rng(0)
+    src, dst = np.sort(rng.integers(0, 40, (2, 400)), axis=0)
+    lengths, height = rng.integers(1, 64, 400), rng.integers(0, 500, 40)
+    for weights in (lengths, lengths - height[src] + height[dst]):
+        g = fr.from_edges(src, dst, weights.astype(float), directed=True, num_vertices=40, duplicates="keep")
+        p = sssp_problem(g, 0)
+        SSSP(p, BY_WEIGHT).run()
+        assert np.array_equal(p.distance, fr.bellman_ford(g, 0).distance)
+
+
 def test_vertices_that_were_reached_before_are_not_expanded(backend: Backend) -> None:
     """Only those of the frontier are: vertex 2 has a distance, but does not wait."""
     g = backend(fr.from_edges([0, 2, 1], [1, 3, 4], [9.0, 1.0, 1.0], directed=True, num_vertices=5))
@@ -286,3 +313,41 @@ def test_a_program_of_a_user(backend: Backend, eager: None) -> None:
         assert np.array_equal(host(p.cost)[reached], costs[reached])
         assert (host(p.through)[reached & (costs > 0)] >= 0).all()
         assert p.passes > 0
+
+
+@pytest.mark.parametrize("order", ["near_far", "sliding", "buckets", "by_weight"])
+def test_orders_keep_what_stops_a_pass(backend: Backend, order: str) -> None:
+    g = backend(fr.from_edges([0, 0, 1, 1], [1, 2, 2, 3], [1, 9, 2, 9], directed=True))
+    p = fr.Problem(g, cost=fr.vertex("int64", 99), through=fr.vertex("int64", -1), most=fr.vertex("int64", 5))
+    p.cost[0] = 0
+    loop = fr.Loop(fr.Advance(relax, stop=heavy), order=fr.by("cost"))
+    type("Light", (fr.Enactor,), {"loop": loop})(p, fr.Schedule(order=order)).run([0])
+    assert host(p.cost).tolist() == [0, 1, 3, 99]
+
+
+def search(g: fr.Graph, unreached: Any, dtype: str, **order: Any) -> Any:
+    """The costs from vertex 0."""
+    p = fr.Problem(g, cost=fr.vertex(dtype, unreached), through=fr.vertex("int64", -1))
+    p.cost[0] = 0
+    loop = fr.Loop(fr.Advance(relax), order=fr.by("cost", **order))
+    type("Costs", (fr.Enactor,), {"loop": loop})(p, BY_WEIGHT).run([0])
+    return host(p.cost)
+
+
+def test_keys_that_round_sums(backend: Backend) -> None:
+    """The cost of vertex 1 is beyond the first window, and as a float32 within."""
+    g = fr.from_edges([0, 1], [1, 2], [1 + 2**-25, 5.0], directed=True)
+    assert search(backend(g), np.inf, "float32", delta=1 + 2**-26).tolist() == [0, 1, 6]
+
+
+@pytest.mark.parametrize("most", [2**62 - 1, 2**63 - 1])
+def test_costs_just_below_that_of_vertices_not_reached(backend: Backend, most: int) -> None:
+    """As floats, which limits are, both are the same."""
+    src, dst = [0] * 40 + [1, 41, 42], [*range(1, 44)]
+    g = fr.from_edges(src, dst, [1] * 40 + [2**60, most - 2**60 - 21, 0], directed=True)
+    assert search(backend(g), most, "int64")[-3:].tolist() == [2**60 + 1, most - 20, most - 20]
+
+
+def test_a_width_leaves_the_promise() -> None:
+    loop = with_delta(PackedSSSP, 3.0).loop[0]
+    assert (loop.order.delta, loop.order.adds) == (3.0, "weight")

@@ -119,7 +119,7 @@ def _unsorted(g: Graph, edges: str) -> tuple[Array, Array]:
 
 def _order(g: Graph, edges: str) -> Array:
     """The places of a direction's edges, list by list in ascending order of weight; equals stay as they are."""
-    weights = _unsorted(g, edges)[1]
+    weights: Any = _unsorted(g, edges)[1]  # CuPy's on a GPU
     offsets = g.offsets if edges == "out" or g.symmetric else g.in_offsets
     if isinstance(weights, np.ndarray):
         return _on_host(offsets, weights)
@@ -138,7 +138,7 @@ def _on_host(offsets: Array, weights: Array) -> Array:
     from frontier.native import threads
 
     keys = _keys(np, weights)
-    offsets, order = read_only(offsets), np.empty(len(weights), offsets.dtype)
+    offsets, order = read_only(offsets), np.arange(len(weights), dtype=offsets.dtype)  # lists may begin after 0
     workers = workers_for(len(weights))
     bounds = np.searchsorted(offsets, stretches(len(weights), workers), side="left").tolist()
     bounds[0], bounds[-1] = 0, len(offsets) - 1
@@ -155,18 +155,14 @@ def _on_host(offsets: Array, weights: Array) -> Array:
     return order
 
 
-def _keys(xp: Any, weights: Array) -> Array:
+def _keys(xp: Any, weights: Any) -> Any:
     """Unsigned integers in the order of weights."""
-    dtype = weights.dtype
-    if dtype.kind in "ub":
-        return weights.astype(np.uint64 if dtype.itemsize == 8 else np.uint32)
-    if dtype.kind == "i":
-        wide, bits = (np.uint64, 63) if dtype.itemsize == 8 else (np.uint32, 31)
-        signed = weights.astype(np.int64 if bits == 63 else np.int32)
-        return signed.view(wide) ^ wide(1 << bits)
-    if dtype.itemsize < 4:
-        weights, dtype = weights.astype(np.float32), np.dtype(np.float32)
-    wide, bits = (np.uint64, 63) if dtype.itemsize == 8 else (np.uint32, 31)
-    found = (weights + 0).view(wide)  # -0.0 becomes 0.0
-    negative = (found >> wide(bits)).astype(bool)
-    return xp.where(negative, ~found, found | wide(1 << bits))
+    kind, size = weights.dtype.kind, max(weights.dtype.itemsize, 4)
+    wide: Any = np.dtype(f"u{size}").type
+    if kind == "u":
+        return weights.astype(wide)
+    sign = wide(1 << (8 * size - 1))
+    found = (weights.astype(f"{kind}{size}") + 0).view(wide)  # -0.0 becomes 0.0
+    if kind == "i":
+        return found ^ sign
+    return xp.where(found & sign != 0, ~found, found | sign)

@@ -51,9 +51,9 @@ def sort_lists(offsets, first, end, keys, order, one, two, places, counts):
                 counts[digit] = total
                 total += held
             for i in range(length):
-                digit = (np.uint64(one[i]) >> shift) & np.uint64(255)
-                at = counts[digit]
-                counts[digit] = at + 1
+                byte_of = (np.uint64(one[i]) >> shift) & np.uint64(255)
+                at = counts[byte_of]
+                counts[byte_of] = at + 1
                 two[at] = one[i]
                 places[at] = order[begin + i]
             for i in range(length):

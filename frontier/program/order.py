@@ -121,8 +121,8 @@ def by(
 
     adds : {"weight"}, optional
         A promise about the functor of the loop's only Advance: it offers ``dst`` the key of ``src`` plus the weight of
-        the edge, and does nothing unless that is less than the key of ``dst``. Then edges may be visited in ascending
-        order of weight, and most of them never (``Schedule(order="by_weight")``). Need not be said where
+        the edge, accepts ``dst`` where that lowers its key, and does nothing else. Then edges may be visited in
+        ascending order of weight, and most of them never (``Schedule(order="by_weight")``). Need not be said where
         :func:`frontier.effects` shows it: the key is a field, which ``atomic_min`` changes.
 
     Returns

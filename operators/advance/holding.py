@@ -51,7 +51,7 @@ class Holding(Advance):
 
     @classmethod
     def of(cls, step: Advance, hold: Functor, held: str) -> Holding:
-        """Return an Advance without a part that also holds vertices back."""
+        """Return an Advance without ``part`` and ``stop`` that also holds vertices back."""
         options = {name: getattr(step, name) for name in ("where", "output", "unique", "edges", "over", "schedule")}
         return cls(step.fn, hold=hold, held=held, **options)
 

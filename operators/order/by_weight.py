@@ -22,6 +22,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from frontier.graph.by_weight import lists_by_weight, why_not_by_weight
 from frontier.operators.advance import Advance
 from frontier.operators.elementwise.filter import Filter
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["TAIL", "adds_weights", "by_weight", "may_sort", "sorted_for", "worthwhile"]
+__all__ = ["TAIL", "adds_weights", "by_weight", "may_sort", "sorted_for", "suits", "worthwhile"]
 
 #: Where windows pay: in graphs of at least so many edge slots, so many of them a vertex, and of whose vertices at a
 #: distance of two as large a share differ. They do on R-MAT and uniform graphs (0.9), where a few windows reach
@@ -81,12 +83,25 @@ TAIL = 16
 def may_sort(loop: Loop, p: Problem) -> bool:
     """Whether a loop's passes relax edges in a way that lists by weight serve, and the graph can have these."""
     step = loop.steps[0]
-    if not may_slide(loop) or not isinstance(step, Advance) or step.stop is not None or p.graph.placement.divides:
+    if not may_slide(loop) or not isinstance(step, Advance):
         return False
     if step.edges != "out" or step.where is not None or loop.order is None or loop.order.exact:
         return False
-    least = None if why_not_by_weight(p.graph) else p.graph.min_weight
-    return least is not None and least >= 0 and adds_weights(loop.order, step)
+    return suits(p.graph) and not _rounds(loop.order, p) and adds_weights(loop.order, step)
+
+
+def _rounds(order: Order, p: Problem) -> bool:
+    """Whether a key holds fewer digits than the sum that is offered: rounded, that may come to lie in the window."""
+    if not isinstance(order.key, str) or p.graph.weights is None:
+        return False
+    held = p.arrays[order.key].dtype
+    return held.kind == "f" and np.result_type(held, p.graph.weights.dtype) != held
+
+
+def suits(g: Graph) -> bool:
+    """Whether a graph can have lists by weight, and windows on them are right: no weight is negative."""
+    least = None if g.placement.divides or why_not_by_weight(g) else g.min_weight
+    return least is not None and bool(least >= 0)
 
 
 def adds_weights(order: Order, step: Advance) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from frontier.functors.adjacency import degree
 
 __all__ = [
@@ -371,16 +373,16 @@ def first_window(least: float, rounding: float) -> Functor:
 
     def end(p):
         limit = p.least + max(p.delta, least, p.least * rounding)
-        return min(limit, p.lower) if p.waiting == p.waited else p.lower
+        return limit if limit < p.lower and p.waiting == p.waited else np.inf
 
     return end
 
 
 def next_window(least: float, rounding: float) -> Functor:
-    """The limit of the next window; the last one has all that paths reach."""
+    """The limit of the next window; the last one has no end, as ``p.lower`` may be rounded where keys are integers."""
 
     def end(p):
         limit = p.least + max(p.delta, least, p.least * rounding)
-        return min(limit, p.lower) if p.left > 0 else p.lower
+        return limit if limit < p.lower and p.left > 0 else np.inf
 
     return end

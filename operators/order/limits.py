@@ -95,7 +95,8 @@ def may_slide(loop: Loop) -> bool:
     if len(loop.steps) != 1 or loop.until is not None or not isinstance(loop.steps[0], Advance):
         return False
     step = loop.steps[0]
-    return step.output == "vertex" and step.unique != "claimed" and step.part is None and step.over is None
+    whole = step.part is None and step.stop is None and step.over is None
+    return step.output == "vertex" and step.unique != "claimed" and whole
 
 
 def sliding(loop: Loop, names: Names, p: Problem) -> Step:

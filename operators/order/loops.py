@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontier.graph.by_weight import why_not_by_weight
 from frontier.memory.reuse import kept_by
 from frontier.operators.order.buckets import buckets, exact_buckets
-from frontier.operators.order.by_weight import TAIL, by_weight, may_sort, sorted_for, worthwhile
+from frontier.operators.order.by_weight import TAIL, by_weight, may_sort, sorted_for, suits, worthwhile
 from frontier.operators.order.exact import exact
 from frontier.operators.order.limits import may_slide, near_far, sliding
 from frontier.operators.order.names import Names
@@ -169,7 +168,7 @@ def prepare(step: Step, p: Problem, schedule: ResolvedSchedule, runs: bool = Fal
         An order does not suit the problem.
     """
     g = p.graph
-    how = (_slides(g), _sorts(g), g.placement.massively_parallel, g.is_sorted_by_weight, why_not_by_weight(g), schedule)
+    how = (_slides(g), _sorts(g), g.placement.massively_parallel, g.is_sorted_by_weight, suits(g), schedule)
     known = step.__dict__.setdefault("_without_order", {})
     made: Program | None = known.get((Layout.of(p), how))
     if made is None:

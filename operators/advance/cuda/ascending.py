@@ -17,10 +17,10 @@ import numpy as np
 from frontier.backends.cuda.compile.runtime_words import EXAMINED
 from frontier.lowering.frontier_state import PUSH_THREAD, QUEUE, form
 from frontier.lowering.ir import Counter
-from frontier.lowering.kernels import Callee, Made
+from frontier.lowering.kernels import Callee
 from frontier.operators.advance.cuda import merge_path
 from frontier.operators.advance.cuda.edges import Edge, finish
-from frontier.operators.advance.cuda.thread import putting
+from frontier.operators.advance.cuda.thread import put_of
 from frontier.operators.elementwise.cuda import queue_of
 from frontier.operators.shared.phases import elements, visited
 from frontier.program.effects import effects
@@ -56,13 +56,9 @@ def measuring(stop: Callee) -> Callable[..., Any]:
                 degree = np.int64(lists.offsets[x + 1]) - begin
                 # The first ``low`` edges are visited; that of number low + step - 1 is looked at next.
                 step = np.int64(1)
-                more = degree > 0
-                while more:
-                    more = not truth(stop(p, C, slot, x, lists.weights[begin + low + step - 1]))
-                    if more:
-                        low += step
-                        step += step
-                        more = low + step <= degree
+                while low + step <= degree and not truth(stop(p, C, slot, x, lists.weights[begin + low + step - 1])):
+                    low += step
+                    step += step
                 high = min(low + step - 1, degree)
                 while low < high:
                     middle = (low + high) >> 1
@@ -124,8 +120,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         merge_path.lower(step, b, _measured(step, b, source, stop), target, next_scan)
         return
     edge = Edge.of(step, b, target, next_scan)
-    carries = b.carries(edge.next_scan)
-    put = Made(putting, {**edge.appends, "carries": carries, "waits": False, "deliver": None, "delivers": False})
+    put = put_of(step, b, edge, b.carries(edge.next_scan))
     given = elements(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     made = b.kernel(f"push_{step.fn.__name__}", walking, given, visit=edge.visit, lanes=LANES, put=put, stop=stop)
     finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_THREAD)

@@ -300,12 +300,10 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     b.holds = step.held is not None and carries and not b.decides and b.build.packs
     given = elements(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     keep = Made(keeping, {"take": edge.take, "early": early, "carries": carries}) if edge.take is not None else None
-    at_owners = b.acceptance if deduplication(step, b) == "direct" else None
-    more = {"deliver": at_owners.deliver(step) if at_owners else None, "delivers": at_owners is not None}
     constants: dict[str, Constant] = {
         "visit": edge.visit,
         "lanes": _lanes(step, b),
-        "put": Made(putting, {**edge.appends, "carries": carries, "waits": b.holds, **more}),
+        "put": put_of(step, b, edge, carries),
         "hold": b.calling(step.hold, "vertex", ("v",)) if step.hold is not None else None,
         "keep": keep if step.hold is not None else None,
         "counts": step.held is not None and not b.holds,
@@ -327,6 +325,13 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         made = b.kernel(name, pushing, given, **constants)
     finish(step, b, made, source, target, next_scan, Counter("EXAMINED"), PUSH_THREAD)
     b.arrived = b.holds = False
+
+
+def put_of(step: Advance, b: CudaProgram, edge: Edge, carries: bool) -> Made:
+    """What appends the items of a step."""
+    at_owners = b.acceptance if deduplication(step, b) == "direct" else None
+    more = {"deliver": at_owners.deliver(step) if at_owners else None, "delivers": at_owners is not None}
+    return Made(putting, {**edge.appends, "carries": carries, "waits": b.holds, **more})
 
 
 def _ahead(step: Advance, b: CudaProgram) -> tuple[Made, Value]:
