@@ -21,7 +21,7 @@ import frontier as fr
 if TYPE_CHECKING:
     from frontier.program.problem import Field
 
-__all__ = ["SSSPTo", "SSSPWithin", "search", "with_delta"]
+__all__ = ["SSSPNearest", "SSSPTo", "SSSPWithin", "search", "with_delta"]
 
 
 def begin(p, v):
@@ -64,6 +64,15 @@ class SSSPWithin(fr.Enactor):
     loop = (
         fr.Compute(begin, over="starts"),
         fr.Loop(fr.Advance(relax_within), order=fr.by("distance"), over="starts"),
+    )
+
+
+class SSSPNearest(fr.Enactor):
+    """The same of all vertices, from the nearest of the starts."""
+
+    loop = (
+        fr.Compute(begin, over="starts"),
+        fr.Loop(fr.Advance(relax_within), order=fr.by("distance", adds="weight"), over="starts"),
     )
 
 
@@ -116,7 +125,8 @@ def search(
         reached=fr.scalar(far.dtype),
     )
     p.starts = fr.Frontier(g, starts)
-    with_delta(SSSPWithin if target is None else SSSPTo, delta)(p, schedule).run()
+    program = SSSPTo if target is not None else SSSPNearest if limit is None else SSSPWithin
+    with_delta(program, delta)(p, schedule).run()
     if target is not None and p.reached < p.unreached:
         limit = p.reached.item()
     contiguous = g.placement.memory.xp.ascontiguousarray  # of pairs in one word

@@ -18,7 +18,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives import _limited_paths, _packed
 from frontier.primitives._arguments import check_lengths, check_number
-from frontier.primitives._limited_paths import SSSPTo, SSSPWithin, with_delta
+from frontier.primitives._limited_paths import SSSPNearest, SSSPTo, SSSPWithin, with_delta
 from frontier.primitives._parents import Parents, PushedParents, parents_of
 from frontier.primitives._paths import path_of_ids, path_to, several, sources_of, unreached
 from frontier.program.problem import Field
@@ -26,7 +26,8 @@ from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, primitive
 
 __all__ = [
-    "SSSP", "Parents", "PushedParents", "SSSPResult", "SSSPTo", "SSSPWithin", "relax", "sssp", "sssp_problem",
+    "SSSP", "Parents", "PushedParents", "SSSPNearest", "SSSPResult", "SSSPTo", "SSSPWithin", "relax", "sssp",
+    "sssp_problem",
 ]  # fmt: skip
 
 

@@ -257,6 +257,13 @@ def test_vertices_that_were_reached_before_are_not_expanded(backend: Backend) ->
     assert host(p.distance).tolist() == [0.0, 9.0, 1.0, np.inf, 10.0]
 
 
+def test_the_nearest_of_several_sources(backend: Backend) -> None:
+    g = backend(fr.rmat(8, 16, seed=2, weights=(1, 64)))
+    found = [fr.sssp(g, [3, 5, 200], schedule=schedule) for schedule in (NEAR_FAR, BY_WEIGHT)]
+    assert np.array_equal(*(host(each.distance) for each in found))
+    fr.verify.sssp(g, found[1], tolerance=0).raise_if_failed()
+
+
 def test_another_run_on_the_same_problem(backend: Backend) -> None:
     g = backend(fr.rmat(7, 8, seed=1, weights=(1, 9)))
     p = sssp_problem(g, 3)

@@ -52,8 +52,8 @@ def why_not_by_weight(g: Graph) -> str:
 
 def has_lists_by_weight(g: Graph) -> bool:
     """Whether a graph has them already, of out-edges and of in-edges."""
-    built = g._topology.built()
-    return all(_name(g, edges) in built for edges in ("out", "in"))
+    derived = g._topology.derived
+    return all(_name(g, edges) in derived for edges in ("out", "in"))
 
 
 def arrays_by_weight(g: Graph) -> list[Array]:
