@@ -15,6 +15,7 @@ import frontier as fr
 from frontier.distributed.partition.own_rows import own_rows
 from frontier.errors import FrontierError, GraphError
 from frontier.graph.by_weight import lists_by_weight, slots_by_weight
+from frontier.memory.host import HostMemory
 from frontier.operators.order import by_weight
 from frontier.primitives._limited_paths import with_delta
 from frontier.primitives._packed import PackedSSSP
@@ -193,6 +194,16 @@ def test_from_the_second_search_on(eager: None) -> None:
     second = fr.sssp(g, 3)
     assert g.is_sorted_by_weight
     assert np.array_equal(first.distance, second.distance)
+
+
+def test_lists_that_would_fill_the_memory_are_not_made(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    g = fr.rmat(8, 16, seed=2, weights=(1, 64))
+    wanted = g.targets.nbytes + g.weights.nbytes
+    for free, sorts in ((4 * wanted - 1, False), (4 * wanted, True)):
+        monkeypatch.setattr(HostMemory, "left", lambda self, enough=None, free=free: (free, ""))
+        for _ in range(3):
+            fr.sssp(g, 3)
+        assert g.is_sorted_by_weight == sorts
 
 
 def test_prepared_searches_sort_at_once(eager: None) -> None:

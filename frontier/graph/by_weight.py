@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
 __all__ = [
-    "ListsByWeight", "arrays_by_weight", "has_lists_by_weight", "lists_by_weight", "slots_by_weight",
+    "ListsByWeight", "arrays_by_weight", "has_lists_by_weight", "has_room_beside", "lists_by_weight", "slots_by_weight",
     "why_not_by_weight",
 ]  # fmt: skip
 
@@ -48,6 +48,15 @@ def why_not_by_weight(g: Graph) -> str:
     if top.spread is not None or top.divided is not None:
         return "it is divided among GPUs or ranks"
     return ""
+
+
+def has_room_beside(g: Graph) -> bool:
+    """Whether a second copy of a graph's edges takes less than a quarter of the free memory.
+
+    Nobody has asked for what is kept only to be faster, so it leaves room for what comes next.
+    """
+    wanted = 4 * sum(array.nbytes for kind, array in g._topology.arrays() if kind == "edges")
+    return g.placement.memory.free(wanted) >= wanted
 
 
 def has_lists_by_weight(g: Graph) -> bool:

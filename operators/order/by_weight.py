@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontier.graph.by_weight import lists_by_weight, why_not_by_weight
+from frontier.graph.by_weight import has_room_beside, lists_by_weight, why_not_by_weight
 from frontier.operators.advance import Advance
 from frontier.operators.elementwise.filter import Filter
 from frontier.operators.elementwise.put import Put
@@ -151,11 +151,11 @@ def _differing(g: Graph) -> float:
 def sorted_for(g: Graph, again: bool) -> bool:
     """Make a graph's lists by weight if this is not its first search, or there will be more; whether they are there.
 
-    The first search alone would take longer so.
+    The first search alone would take longer so. Where they would fill the memory, nobody has asked for them.
     """
     searches: list[int] = g.cached("searches by weight", lambda: [0])
     searches[0] += 1
-    if searches[0] > 1 or again:
+    if (searches[0] > 1 or again) and has_room_beside(g):
         with contextlib.suppress(MemoryError):  # others take less
             lists_by_weight(g, "out")
             if not g.symmetric:
