@@ -74,6 +74,7 @@ def test_it_pays_where_hubs_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not copies.pays(g.reordered("degree"), edges)  # which is in that order
         assert not copies.pays(fr.urand(14, 16, seed=1), edges)
         assert not copies.pays(fr.grid(128, 128), edges)
+    assert copies.pays(fr.urand(14, 2, seed=1), "in")  # on the CPU: lists are short, and of different lengths
     local = fr.small_world(2**14, 16, 0.01, seed=1)
     star = fr.from_edges([*host(local.sources), *[0] * 2000], [*host(local.targets), *range(0, 2**14 - 384, 8)])
     assert star.traits.max_degree > copies.HUBS * star.traits.mean_degree

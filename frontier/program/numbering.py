@@ -154,7 +154,7 @@ class Renumbered:
         self._there = q = copy.copy(p)
         xp, memory = p.graph.placement.memory.xp, p.graph.placement.memory
         with memory.using("the fields of a problem, with vertices by degree"):
-            arrays = {name: xp.empty_like(p.arrays[name]) for name in self._moved()}
+            arrays = {name: xp.empty(p.arrays[name].shape, p.arrays[name].dtype) for name in self._moved()}
         vars(q).update(graph=made.graph, arrays={**p.arrays, **arrays}, workspace={})
         self._inner = begin(q, None if f is None else Frontier.all(made.graph))
 
