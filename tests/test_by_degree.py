@@ -362,16 +362,16 @@ def test_graphs_and_frontiers_that_stay(tmp_path: Any) -> None:
 
 
 @pytest.mark.usefixtures("eager")
-def test_from_the_second_run_on(compiled: Backend) -> None:
+def test_from_the_fourth_run_on(compiled: Backend) -> None:
     g = compiled(web())
-    assert [renumbers(lambda: fr.pagerank(g)) for _ in range(3)] == [False, True, True]
+    assert [renumbers(lambda: fr.pagerank(g)) for _ in range(5)] == [False] * 3 + [True] * 2
     g = compiled(web())
-    assert not any(renumbers(lambda: fr.pagerank(g, max_iterations=3, tolerance=0)) for _ in range(3))
-    assert not any(renumbers(lambda: fr.pagerank(g, schedule=AS_GIVEN)) for _ in range(3))
-    assert not any(renumbers(lambda: fr.bfs(g, 0)) for _ in range(3))
+    assert not any(renumbers(lambda: fr.pagerank(g, max_iterations=3, tolerance=0)) for _ in range(5))
+    assert not any(renumbers(lambda: fr.pagerank(g, schedule=AS_GIVEN)) for _ in range(5))
+    assert not any(renumbers(lambda: fr.bfs(g, 0)) for _ in range(5))
     assert not has_by_degree(g)
     g = compiled(web().reordered())
-    assert not any(renumbers(lambda: fr.pagerank(g)) for _ in range(3))
+    assert not any(renumbers(lambda: fr.pagerank(g)) for _ in range(5))
 
 
 @pytest.mark.usefixtures("eager")
@@ -380,11 +380,11 @@ def test_not_where_runs_must_be_equal_or_are_checked(monkeypatch: pytest.MonkeyP
     exact = fr.Schedule(deterministic=True)
     assert len({fr.pagerank(g, schedule=exact).rank.tobytes() for _ in range(3)}) == 1
     monkeypatch.setenv("FRONTIER_CHECK", "1")
-    assert not any(renumbers(lambda: fr.pagerank(g)) for _ in range(3))
+    assert not any(renumbers(lambda: fr.pagerank(g)) for _ in range(5))
     assert not has_by_degree(g)
     monkeypatch.delenv("FRONTIER_CHECK")
     h = g.to("python")
-    assert not any(renumbers(lambda: fr.pagerank(h, max_iterations=5, tolerance=0)) for _ in range(3))
+    assert not any(renumbers(lambda: fr.pagerank(h, max_iterations=5, tolerance=0)) for _ in range(5))
 
 
 @pytest.mark.usefixtures("eager")
@@ -416,7 +416,8 @@ def test_without_room_runs_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise MemoryError
 
-    fr.pagerank(g)
+    for _ in range(3):
+        fr.pagerank(g)
     with monkeypatch.context() as patch:
         patch.setattr(copies, "_made", full)
         assert not renumbers(lambda: fr.pagerank(g))

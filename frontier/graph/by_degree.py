@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ByDegree", "arrays_by_degree", "by_degree", "has_by_degree", "pays"]
 
-_NAME = "cached copy by degree"
+_NAME = "copy by degree"
 
 #: Where it pays: on graphs of at least so many edge slots, of which a vertex has so many times the mean, and where
 #: stretches of lists lead to so many times as many lines of fields as in the copy. (Measured on two cores: 1.7 to 2.0

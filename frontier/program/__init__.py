@@ -9,7 +9,8 @@ is one run of them, by a backend, perhaps with another ``numbering`` of vertices
 the same memory.
 
 ``effects`` is what a functor reads and writes, found by ``effect_analysis``, with what it compares and stores
-(``effect_values``), what changes together (``effect_paths``) and the use of ids (``effect_ids``); ``functor_checks`` compares it with a problem,
-``races`` warns of missing atomics, ``swapping`` says which fields exchange their arrays, ``taking`` accepts what users
-pass as graphs and frontiers, ``layout`` names what of a problem generated code depends on.
+(``effect_values``), what changes together (``effect_paths``) and what ids are used for (``effect_ids``);
+``functor_checks`` compares it with a problem, ``races`` warns of missing atomics, ``swapping`` says which fields
+exchange their arrays, ``taking`` accepts what users pass as graphs and frontiers, ``layout`` names what of a problem
+generated code depends on.
 """

@@ -136,14 +136,15 @@ def explain(
     """
     kind = None
     if f is not None:
-        kind = _frontier(p, f).kind
+        f = _frontier(p, f)
+        kind = f.kind
     elif _needs_frontier(step):
         kind = "vertex"
     if schedule is not None and not isinstance(schedule, Schedule):
         raise _no_schedule(schedule)
     chosen = p.graph.placement.backend if backend is None else backend_of(backend)
     given = _DEFAULT if schedule is None else schedule.resolved()
-    by_degree = has_copy_for(step, p, None, given)
+    by_degree = has_copy_for(step, p, f, given)
     p = _stand_in(p, chosen)
     step = _without_order(step, p, given)
     _check(step, p)
