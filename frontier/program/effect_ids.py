@@ -59,7 +59,7 @@ def _ids(reader: Reader, name: str) -> set[str]:
 def _called(reader: Reader, statement: Any) -> Any:
     """The function that a statement calls, if it is known."""
     made = getattr(statement, "value", None)
-    callee = reader.meaning(made.func) if getattr(made, "op", "") == "call" else None
+    callee = reader.meaning(made.func) if made is not None and getattr(made, "op", "") == "call" else None
     called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
     return called if is_hashable(called) else None
 
@@ -79,9 +79,9 @@ def _indices(reader: Reader, statement: Any, called: Any, atomics: Collection[An
     if op == "getitem":
         return [made.index] if reader.field(made.value) else []
     if op == "build_tuple" and len(made.items) == 2:
-        return made.items[:1]
+        return list(made.items[:1])
     if op == "call" and called in atomics:
-        return made.args[1:2] if made.args and reader.field(made.args[0]) else []
+        return list(made.args[1:2]) if made.args and reader.field(made.args[0]) else []
     if op == "call" and (called is degree or (called not in reader.stack and is_helper(called) and not made.kws)):
         return [var for var in made.args if reader.index(var) != "any"]
     return []

@@ -198,6 +198,7 @@ def _loaded(path: Path) -> Effects | None:
             for kind in _OF_FIELDS
         }
         known = {name: given[name] for name in ("exact", "writes_known")}
-        return Effects(**of_fields, **{kind: set(given[kind]) for kind in ("topology", "sums", "ids")}, **known)
+        topology, sums, ids = (set(given[kind]) for kind in ("topology", "sums", "ids"))
+        return Effects(**of_fields, topology=topology, sums=sums, ids=ids, **known)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

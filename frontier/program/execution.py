@@ -37,7 +37,9 @@ __all__ = ["Execution", "explain", "lowered", "run", "start"]
 class Execution(Protocol):
     """A run that may be stopped at pass boundaries."""
 
-    done: bool
+    @property
+    def done(self) -> bool:
+        """Whether it has come to its end."""
 
     @property
     def passes(self) -> int:

@@ -254,7 +254,7 @@ class Loop(Step):
         self.order = order
         self.take, self.replay, self.times = take, replay, times
         self.until, self.count, self.record, self.max_steps = until, count, record, max_steps
-        self.any_numbering = order is take is replay is record is None
+        self.any_numbering = not (order or take or replay or record)
 
     @property
     def own(self) -> bool:

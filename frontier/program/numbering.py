@@ -158,7 +158,7 @@ class Renumbered:
         with memory.using("the fields of a problem, with vertices by degree"):
             arrays = {name: xp.empty(p.arrays[name].shape, p.arrays[name].dtype) for name in self._moved()}
         vars(q).update(graph=made.graph, arrays={**p.arrays, **arrays}, workspace={})
-        self._inner = begin(q, None if f is None else Frontier.all(made.graph))
+        self._inner: Execution = begin(q, None if f is None else Frontier.all(made.graph))
 
     def _share(self, here: Problem, there: Problem) -> None:
         """Let one problem have the other's arrays that are not of vertices, which may have been exchanged."""

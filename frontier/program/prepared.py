@@ -48,7 +48,9 @@ MOST = 16
 class Repeatable(Protocol):
     """An execution that can begin again on the problem that it had."""
 
-    done: bool
+    @property
+    def done(self) -> bool:
+        """Whether it has come to its end."""
 
     def again(self, f: Frontier | None) -> bool:
         """Begin from another frontier; False if another run has the memory."""
