@@ -347,11 +347,12 @@ def test_programs_that_see_the_numbering(reason: str) -> None:
     assert not renumbers(lambda: fr.Sequence(REFUSED[reason], schedule=BY_DEGREE)(p))
 
 
-def test_graphs_and_frontiers_that_stay(tmp_path: Any) -> None:
+def test_graphs_and_frontiers_that_stay() -> None:
     step = fr.Sequence(fr.Gather(of_source, "sum", into="total"), schedule=BY_DEGREE)
     for g in (web().compressed(), web().to("cpu", edges="disk")):
         p = problem(g)
         assert not renumbers(lambda p=p: step(p, fr.Frontier.all(p.graph)))
+    assert not renumbers(lambda: fr.pagerank(web().to("ranks:2,python"), tolerance=1e-2, schedule=BY_DEGREE))
     p = problem(web())
     assert not renumbers(lambda: step(p, [1, 2]))
     piled = fr.Problem(web(), x=fr.vertex("int64"), total=fr.vertex("int64"), pile=fr.pile())

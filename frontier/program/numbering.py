@@ -77,7 +77,8 @@ def _wanted(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedu
         if g.num_slots < by_degree.SLOTS or g.placement.backend.interprets or exact:
             return ""
         found = _gathers_for_long(step, p)
-    return found if found and not why_not_plain(g) and _suits(step, p) else ""
+    whole = p._store.in_one_memory and not g.placement.divides and not why_not_plain(g)
+    return found if found and whole and _suits(step, p) else ""
 
 
 def _gathers_for_long(step: Step, p: Problem) -> str:

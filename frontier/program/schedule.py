@@ -91,10 +91,10 @@ class Schedule:
     numbering : {"auto", "as_given", "by_degree"}, optional
         How a whole run numbers vertices: an enactor's, or that of a step that is called. ``by_degree``: it takes place
         on a copy of the graph, kept with it, whose vertices are in descending order of degree; fields are permuted
-        before and after. Only programs of Gather, Compute, Reduce, Set and Swap over all vertices or edges that use ids
-        as indices of vertex fields and in ``fr.degree``, on graphs with plain lists in one memory. ``auto``: where a
-        loop gathers on a large graph and the copy is found to be faster, from the fourth such run on, and in prepared
-        calls. Sums of floats are added in another order then.
+        before and after (``renumber`` in a trace). Only programs of Gather, Compute, Reduce, Set and Swap over all
+        vertices or edges that use ids as indices of vertex fields and in ``fr.degree``, on graphs with plain lists in
+        one memory. ``auto``: where a loop gathers on a large graph and the copy is found to be faster, from the fourth
+        such run on, and in prepared calls. Sums of floats are added in another order then.
     fuse : bool, optional
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.
