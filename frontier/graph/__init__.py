@@ -16,7 +16,8 @@ weights into the middle of what float64 holds.
 ``convert_libraries`` make graphs of them, and back, with what ``convert_common`` has. ``moving`` takes a graph to
 another placement, ``reorder`` numbers its vertices anew, ``subgraphs`` takes some of them or groups of them,
 ``states`` makes pairs of them and states of an automaton, ``copies`` puts several copies side by side.
-``by_weight`` keeps lists in ascending order of weight, sorted by ``by_weight_kernels``.
+``by_weight`` keeps lists in ascending order of weight, sorted by ``by_weight_kernels``, and ``by_degree`` a copy whose
+vertices are in descending order of degree.
 ``compressing`` makes compressed lists, which are ``packed`` by the kernels of
 ``packed_kernels``; ``sparse_offsets`` are those of lists most of which are empty. ``shares`` has the edges of graphs
 that several processes make together; ``division`` says how a graph is divided, and ``in_parts`` answers what

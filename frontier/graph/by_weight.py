@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ListsByWeight", "arrays_by_weight", "has_lists_by_weight", "has_room_beside", "lists_by_weight", "slots_by_weight",
-    "why_not_by_weight",
+    "why_not_by_weight", "why_not_plain",
 ]  # fmt: skip
 
 
@@ -36,9 +36,12 @@ class ListsByWeight(NamedTuple):
 
 def why_not_by_weight(g: Graph) -> str:
     """Return why a graph can have no lists sorted by weight; empty if it can."""
+    return "it has no weights" if g.weights is None else why_not_plain(g)
+
+
+def why_not_plain(g: Graph) -> str:
+    """Return what keeps a graph from having plain lists, whole and in one memory; empty if it has."""
     top = g._topology
-    if g.weights is None:
-        return "it has no weights"
     if top.packed:
         return "its lists are compressed"
     if top.sparse:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import GraphError
+from frontier.graph.by_degree import arrays_by_degree
 from frontier.graph.by_weight import arrays_by_weight
 from frontier.system.plugins import import_all, import_installed
 
@@ -160,7 +161,7 @@ def _of_share(graph: Graph, needs: Needs, in_edges: bool, beside: int, share: fl
     permutation = (needs.in_edges and needs.edge_ids) or "in_edges" in built
     columns = [topology.labels, *topology.vertices.values()]
     columns += [built.get(name) for name in ("out_degree", "out_weight", "in_degree")]
-    columns += arrays_by_weight(graph)
+    columns += [*arrays_by_weight(graph), *arrays_by_degree(graph)]
     shared = making = 0
     if in_lists and not graph.symmetric:
         shared = topology.offsets.nbytes + int(topology.ends.nbytes * share)

@@ -16,6 +16,7 @@ from frontier.functors.adjacency import NEEDS, NEEDS_IN, neighbours
 from frontier.functors.functor import is_hashable, is_helper, location
 from frontier.functors.scratch import refusal, scratch
 from frontier.native import address_space
+from frontier.program.effect_ids import used_as_values
 from frontier.program.effect_paths import along
 from frontier.program.effect_values import atomic_values, compared, given, offers, reads
 
@@ -155,6 +156,7 @@ class Reader:
                     )
         for name in self.named - self.made.fields:  # scalars: naming one is reading it
             self.made.reads.setdefault(name, set()).add("")
+        self.made.ids.update(used_as_values(self, _ATOMICS))
         if len(self.stack) == 1 and self.made.atomics:
             self.made.along |= {name: {field} for name, field in along(self).items()}
 

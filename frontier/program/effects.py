@@ -72,6 +72,9 @@ class Effects:
         at ``src`` plus the weight of the edge, and to ``any`` if it offers something else.
     sums : set of str
         Operands of arithmetic between two bools: names of fields, separated by blanks, that all hold bools.
+    ids : set of str
+        Arguments that it uses for more than as indices of fields and in ``fr.degree``: ids that it compares, computes
+        with, stores or returns; ``any`` if it asks for slots, or for the degree of something else.
     exact : bool
         False if the problem is passed to code that the analysis cannot follow.
     writes_known : bool
@@ -93,6 +96,7 @@ class Effects:
     tests: dict[str, set[str]] = field(default_factory=dict, repr=False)
     puts: dict[str, set[str]] = field(default_factory=dict, repr=False)
     relaxes: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    ids: set[str] = field(default_factory=set, repr=False)
     exact: bool = True
     writes_known: bool = True
 
@@ -194,6 +198,7 @@ def _loaded(path: Path) -> Effects | None:
             for kind in _OF_FIELDS
         }
         known = {name: given[name] for name in ("exact", "writes_known")}
-        return Effects(**of_fields, topology=set(given["topology"]), sums=set(given["sums"]), **known)
+        topology, sums, ids = (set(given[kind]) for kind in ("topology", "sums", "ids"))
+        return Effects(**of_fields, topology=topology, sums=sums, ids=ids, **known)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

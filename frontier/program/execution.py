@@ -19,6 +19,7 @@ from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop
+from frontier.program.numbering import copy_for, has_copy_for, renumbered
 from frontier.program.order import expansion
 from frontier.program.problem import SIZES, scalar
 from frontier.program.schedule import ResolvedSchedule, Schedule
@@ -36,7 +37,9 @@ __all__ = ["Execution", "explain", "lowered", "run", "start"]
 class Execution(Protocol):
     """A run that may be stopped at pass boundaries."""
 
-    done: bool
+    @property
+    def done(self) -> bool:
+        """Whether it has come to its end."""
 
     @property
     def passes(self) -> int:
@@ -79,7 +82,8 @@ def start(
         raise _no_schedule(schedule)
     given = _DEFAULT if schedule is None else schedule.resolved()
     kept = kept_by()
-    if kept is not None and (again := kept.run_again(step, p, f, given)) is not None:
+    made = copy_for(step, p, f, given, kept is not None and kept.has(p))
+    if kept is not None and (again := kept.run_again(step, made is not None, p, f, given)) is not None:
         repeated: Execution = again
         return repeated
     asked, backend = step, p.graph.placement.backend
@@ -89,9 +93,13 @@ def start(
             step = expansion[0](step, p, given, True)
         _check(step, p)
         with reading(files):
-            begun: Execution = backend.start(step, p, f, given)
+            begun: Execution | None = None
+            if made is not None:
+                begun = renumbered(lambda p, f: backend.start(step, p, f, given), p, f, made)
+            if begun is None:
+                begun = backend.start(step, p, f, given)
     if kept is not None:
-        kept.keep_run(asked, p, f, given, begun)
+        kept.keep_run(asked, made is not None, p, f, given, begun)
     return begun
 
 
@@ -130,17 +138,21 @@ def explain(
     """
     kind = None
     if f is not None:
-        kind = _frontier(p, f).kind
+        f = _frontier(p, f)
+        kind = f.kind
     elif _needs_frontier(step):
         kind = "vertex"
     if schedule is not None and not isinstance(schedule, Schedule):
         raise _no_schedule(schedule)
     chosen = p.graph.placement.backend if backend is None else backend_of(backend)
     given = _DEFAULT if schedule is None else schedule.resolved()
+    by_degree = has_copy_for(step, p, f, given)
     p = _stand_in(p, chosen)
     step = _without_order(step, p, given)
     _check(step, p)
     text: str = chosen.program(step, p, kind, given).explained()
+    if by_degree:
+        text = f"# Vertices are numbered by descending degree; fields are permuted before and after.\n{text}"
     if chosen.interprets:
         text = f"# The {chosen.name} backend takes the steps one by one; compiled, they become:\n#\n{text}"
     return text

@@ -148,6 +148,7 @@ class Sequence(Step):
     """
 
     name = "sequence"
+    any_numbering = True
 
     def __init__(self, *steps: Step, over: Over = None, schedule: Schedule | None = None) -> None:
         super().__init__(over, schedule)
@@ -253,6 +254,7 @@ class Loop(Step):
         self.order = order
         self.take, self.replay, self.times = take, replay, times
         self.until, self.count, self.record, self.max_steps = until, count, record, max_steps
+        self.any_numbering = not (order or take or replay or record)
 
     @property
     def own(self) -> bool:

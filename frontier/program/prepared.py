@@ -48,7 +48,9 @@ MOST = 16
 class Repeatable(Protocol):
     """An execution that can begin again on the problem that it had."""
 
-    done: bool
+    @property
+    def done(self) -> bool:
+        """Whether it has come to its end."""
 
     def again(self, f: Frontier | None) -> bool:
         """Begin from another frontier; False if another run has the memory."""
@@ -112,10 +114,16 @@ class Kept:
         if graph is self._graph and len(self._problems) == self._next - 1 < MOST:
             self._problems.append(_Problem(p, fields) if p._store.in_one_memory else None)
 
-    def run_again(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution | None:
-        """Begin the run of a step on a problem once more; None if there was none like it."""
+    def has(self, p: Problem) -> bool:
+        """Whether it keeps a problem."""
+        return self._runs_of(p) is not None
+
+    def run_again(
+        self, step: Step, renumbered: bool, p: Problem, f: Frontier | None, schedule: ResolvedSchedule
+    ) -> Execution | None:
+        """Begin the run of a step on a problem once more, ``renumbered`` or not; None if there was none like it."""
         runs = self._runs_of(p)
-        known = None if runs is None else runs.get(step)
+        known = None if runs is None else runs.get((step, renumbered))
         if known is None or tracing.active() or not known.execution.done:
             return None
         if known.schedule is not schedule or known.kind != (None if f is None else f.kind):
@@ -129,17 +137,18 @@ class Kept:
         return known.execution if known.execution.again(f) else None  # type: ignore[return-value]
 
     def keep_run(
-        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, begun: Execution
-    ) -> None:
+        self, step: Step, renumbered: bool, p: Problem, f: Frontier | None, schedule: ResolvedSchedule,
+        begun: Execution,
+    ) -> None:  # fmt: skip
         """Keep a run that has just begun."""
         runs = self._runs_of(p)
         if runs is None or tracing.active() or not isinstance(begun, Repeatable):
             return
         hidden = {name: value[0] for name, value in p.scalars.items() if name.endswith("__")}
         kind = None if f is None else f.kind
-        runs[step] = _Run(schedule, captures_of(step), kind, hidden, len(p.fields), begun)
+        runs[step, renumbered] = _Run(schedule, captures_of(step), kind, hidden, len(p.fields), begun)
 
-    def _runs_of(self, p: Problem) -> dict[Step, _Run] | None:
+    def _runs_of(self, p: Problem) -> dict[tuple[Step, bool], _Run] | None:
         """The runs that are kept of a problem, which has no reference to them: they have one to it."""
         store = vars(p)
         for known in (self._given, *self._problems):
@@ -153,7 +162,7 @@ class _Problem:
 
     def __init__(self, p: Problem, fields: dict[str, Field]) -> None:
         self.store = vars(p)
-        self.runs: dict[Step, _Run] = {}
+        self.runs: dict[tuple[Step, bool], _Run] = {}
         self._declared = dict(fields)
         self._empty = {name: Frontier(p.graph, (), made.init) for name, made in fields.items() if made.kind == "pile"}
 

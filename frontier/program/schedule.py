@@ -24,6 +24,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "switch": OWN["switch"],
     "queue": ("append", "scan"),
     "order": ("auto", "near_far", "sliding", "buckets", "by_weight"),
+    "numbering": ("auto", "as_given", "by_degree"),
 }
 
 _POSITIVE = ("alpha", "beta", "do_a", "do_b", "gamma")
@@ -87,6 +88,13 @@ class Schedule:
         ``adds`` of :func:`frontier.by`), on weights that are not negative. ``auto``: ``by_weight`` on large graphs of
         high degree and short paths, once they have such lists (:meth:`frontier.Graph.sorted_by_weight`); ``sliding`` on
         a GPU if all adjacency lists are short; else ``near_far``.
+    numbering : {"auto", "as_given", "by_degree"}, optional
+        How a whole run numbers vertices: an enactor's, or that of a step that is called. ``by_degree``: it takes place
+        on a copy of the graph, kept with it, whose vertices are in descending order of degree; fields are permuted
+        before and after (``renumber`` in a trace). Only programs of Gather, Compute, Reduce, Set and Swap over all
+        vertices or edges that use ids as indices of vertex fields and in ``fr.degree``, on graphs with plain lists in
+        one memory. ``auto``: where a loop gathers on a large graph and the copy is found to be faster, from the fourth
+        such run on, and in prepared calls. Sums of floats are added in another order then.
     fuse : bool, optional
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.
@@ -113,6 +121,7 @@ class Schedule:
     queue: str | None = None
     hub_cache: bool | None = None
     order: str | None = None
+    numbering: str | None = None
     fuse: bool | None = None
     deterministic: bool | None = None
 
@@ -183,6 +192,7 @@ class ResolvedSchedule(Schedule):
     queue: str = "append"
     hub_cache: bool = False
     order: str = "auto"
+    numbering: str = "auto"
     fuse: bool = True
     deterministic: bool = False
 

@@ -75,6 +75,8 @@ class Step:
     exchanges_inside = False
     #: Whether a pass may push or pull.
     chooses_direction = False
+    #: Whether it does the same however vertices are numbered, if its functors do.
+    any_numbering = False
     #: The parameter of its functors that is the element itself, so that no other part writes there.
     near = "v"
     #: The parameter that is the other end of an edge; empty if it does not walk along edges.

@@ -48,6 +48,7 @@ class Compute(Operator):
     divides = True
     passes_through = True
     takes_count = True
+    any_numbering = True
 
     def __init__(self, fn: Functor, over: Over = None, schedule: Schedule | None = None) -> None:
         super().__init__(over, schedule)

@@ -49,6 +49,7 @@ class Reduce(Operator):
     once_each = True
     passes_through = True
     takes_count = True
+    any_numbering = True
     divides = True
 
     def __init__(

@@ -54,6 +54,7 @@ class Set(Operator):
     exchanges_inside = True
     uses_frontier = False
     passes_through = True
+    any_numbering = True
 
     def __init__(self, **values: Callable[..., Any] | float) -> None:
         super().__init__()

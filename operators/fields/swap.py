@@ -39,6 +39,7 @@ class Swap(Operator):
     uses_frontier = False
     passes_through = True
     measures = True
+    any_numbering = True
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__()

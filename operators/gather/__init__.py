@@ -15,6 +15,7 @@ from frontier.errors import FrontierError, FunctorError
 from frontier.functors.functor import arguments, location
 from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.reductions import (
+    ENDS,
     GATHERED,
     MODE,
     Reduction,
@@ -99,6 +100,7 @@ class Gather(Operator):
         self.reduction = None if op in GATHERED else find(op, "Gather", GATHERED)
         self.fn, self.op, self.into, self.edges = fn, op, into, edges
         self.where, self.inplace = where, inplace
+        self.any_numbering = op not in ENDS and not inplace
         self.rows = _takes_i(fn)
         self.place = "edge value" if self.rows else "edge"
         arguments(fn, self.place)

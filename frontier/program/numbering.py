@@ -1,0 +1,224 @@
+"""Runs on a copy of the graph whose vertices are numbered by descending degree; the problem sees no difference.
+
+Many programs use ids for nothing but to find elements of fields: ranks, centralities, sums over neighbours. They may
+run on the copy of :mod:`frontier.graph.by_degree` with permuted fields, where gathers on skewed graphs are faster.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from frontier import tracing
+from frontier.errors import FunctorError, NotConvergedError
+from frontier.graph import by_degree
+from frontier.graph.by_weight import why_not_plain
+from frontier.program.effects import effects
+from frontier.program.frontiers import Frontier
+from frontier.program.layout import Layout
+from frontier.program.loop import Loop
+from frontier.program.prepared import Repeatable
+from frontier.program.step import captures_of, walk
+
+if TYPE_CHECKING:
+    from frontier.graph.by_degree import ByDegree
+    from frontier.program.effects import Effects
+    from frontier.program.execution import Execution
+    from frontier.program.problem import Field, Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
+
+    Begin = Callable[[Problem, Frontier | None], Execution]
+
+__all__ = ["copy_for", "has_copy_for", "renumbered"]
+
+#: Runs of a graph before a copy is made: it takes as long as 10 to 25 passes, and saves about a third of each.
+RUNS = 3
+
+#: A loop of fewer passes is not worth permuting fields.
+PASSES = 4
+
+
+def copy_for(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, again: bool) -> ByDegree | None:
+    """Return the copy of the graph on which a run is to take place, or None.
+
+    By itself a run makes it after some such runs of the graph, or if it will be run ``again``.
+    """
+    wanted, g = _wanted(step, p, f, schedule), p.graph
+    if wanted in ("in", "out"):
+        runs: list[int] = g.cached("runs that may be by degree", lambda: [0])
+        runs[0] += 1
+        if not (runs[0] > RUNS or again) or not by_degree.pays(g, wanted):
+            return None
+    if wanted:
+        with contextlib.suppress(MemoryError):  # the graph itself takes none
+            return by_degree.by_degree(g)
+    return None
+
+
+def has_copy_for(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> bool:
+    """Whether a run would take place on a copy that is there, or that it is told to make."""
+    wanted, g = _wanted(step, p, f, schedule), p.graph
+    return wanted == "by_degree" or (wanted != "" and by_degree.has_by_degree(g) and by_degree.pays(g, wanted))
+
+
+def _wanted(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> str:
+    """``by_degree`` for a run that is to take place on a copy; ``in`` or ``out`` if it may gain by that; or nothing."""
+    g, found = p.graph, "by_degree"
+    asked = schedule.numbering if step.schedule is None else step.schedule.over(schedule).numbering
+    if asked == "as_given" or not (f is None or (f.is_all and f.kind == "vertex")):
+        return ""
+    if asked == "auto":
+        exact = schedule.deterministic or os.environ.get("FRONTIER_CHECK") == "1"  # whose messages tell ids
+        if g.num_slots < by_degree.SLOTS or g.placement.backend.interprets or exact:
+            return ""
+        found = _gathers_for_long(step, p)
+    whole = p._store.in_one_memory and not g.placement.divides and not why_not_plain(g)
+    return found if found and whole and _suits(step, p) else ""
+
+
+def _gathers_for_long(step: Step, p: Problem) -> str:
+    """Along which edges a loop of some passes gathers first; empty if there is none."""
+    known: list[tuple[int | str | None, str]] | None = step.__dict__.get("_gathers")
+    if known is None:
+        loops = [part for part in walk(step) if isinstance(part, Loop)]
+        known = step.__dict__["_gathers"] = [
+            (loop.times, "in" if part.near == "dst" else "out") for loop in loops for part in walk(loop) if part.far
+        ]
+    for times, edges in known:
+        passes = p.scalars[times][0] if times in p.scalars else times
+        if passes is None or isinstance(passes, str) or passes >= PASSES:
+            return edges
+    return ""
+
+
+def _suits(step: Step, p: Problem) -> bool:
+    """Whether a program does the same however vertices are numbered; asked once for problems that are alike."""
+    captures, layout = captures_of(step), Layout.of(p)
+    known = step.__dict__.setdefault("_any_numbering", {})
+    if known.get(layout, (None,))[0] is not captures:
+        suits = not (p.piles or p._pairs or captures.refused) and all(_same(part, p.fields) for part in walk(step))
+        known[layout] = captures, suits
+    made: bool = known[layout][1]
+    return made
+
+
+def _same(part: Step, fields: Mapping[str, Field]) -> bool:
+    """Whether one step does the same however vertices are numbered."""
+    try:
+        known = part.over in (None, "vertices", "edges") or part.counted or part.row_field
+        found = [effects(fn) for fn, _ in part.functors()] if part.any_numbering and known else None
+    except FunctorError:  # which the check says
+        return False
+    return found is not None and all(_finds_elements(each, fields) for each in found)
+
+
+def _finds_elements(found: Effects, fields: Mapping[str, Field]) -> bool:
+    """Whether a functor uses ids of vertices only to find elements of vertex fields, and no edge slots."""
+    ends = {"v", "src", "dst"}
+    if not (found.exact and found.writes_known) or found.ids & {*ends, "edge", "any"}:
+        return False
+    for name, indices in (*found.reads.items(), *found.writes.items()):
+        kind = fields[name].kind if name in fields else "scalar"
+        if kind == "edge" or (indices - ends if kind == "vertex" else indices & {*ends, "edge"}):
+            return False
+    return True
+
+
+def renumbered(begin: Begin, p: Problem, f: Frontier | None, made: ByDegree) -> Execution | None:
+    """Begin a run on a copy; None if there is no room for the fields."""
+    with contextlib.suppress(MemoryError):
+        return Renumbered(begin, p, f, made)
+    return None
+
+
+class Renumbered:
+    """An execution on the copy of a graph, as one on the graph itself.
+
+    Fields go to the copy whenever it goes on, and come back when it stops, so that whoever looks at them in a pause, or
+    changes them, finds them as always.
+
+    Parameters
+    ----------
+    begin : callable
+        Begins the execution on a problem, from a frontier or None.
+    p : Problem
+    f : Frontier or None
+        All vertices, if any.
+    made : ByDegree
+    """
+
+    def __init__(self, begin: Begin, p: Problem, f: Frontier | None, made: ByDegree) -> None:
+        self._p, self._given, self._made = p, f, made
+        self._there = q = copy.copy(p)
+        xp, memory = p.graph.placement.memory.xp, p.graph.placement.memory
+        with memory.using("the fields of a problem, with vertices by degree"):
+            arrays = {name: xp.empty(p.arrays[name].shape, p.arrays[name].dtype) for name in self._moved()}
+        vars(q).update(graph=made.graph, arrays={**p.arrays, **arrays}, workspace={})
+        self._inner: Execution = begin(q, None if f is None else Frontier.all(made.graph))
+
+    def _share(self, here: Problem, there: Problem) -> None:
+        """Let one problem have the other's arrays that are not of vertices, which may have been exchanged."""
+        moved = self._moved()
+        there.arrays.update({name: array for name, array in here.arrays.items() if name not in moved})
+
+    def _moved(self) -> list[str]:
+        fields = self._p.fields
+        return [name for name in self._p.arrays if fields[name].kind == "vertex"]
+
+    @property
+    def done(self) -> bool:
+        """Whether it has come to its end."""
+        return self._inner.done
+
+    @property
+    def passes(self) -> int:
+        """Passes of all loops begun so far."""
+        return self._inner.passes
+
+    @property
+    def frontier(self) -> Frontier | None:
+        """The current frontier, which is all vertices or all edges."""
+        found = self._inner.frontier
+        return self._given if found is None or self._given is not None else Frontier.all(self._p.graph, found.kind)
+
+    def again(self, f: Frontier | None) -> bool:
+        """Begin on the same problem once more; False if another run has its memory, or it begins otherwise."""
+        if not isinstance(self._inner, Repeatable) or (f is None) != (self._given is None):
+            return False
+        self._given = f
+        self._share(self._p, self._there)
+        return self._inner.again(None if f is None else Frontier.all(self._made.graph))
+
+    def proceed(self, passes: int | None = None) -> int:
+        """Go on for at most so many passes; how many were begun."""
+        if self.done:
+            return 0
+        self._permute(self._p, self._there, self._made.old)
+        try:
+            return self._inner.proceed(passes)
+        except NotConvergedError as error:
+            error.result = self._p
+            raise
+        finally:
+            self._permute(self._there, self._p, self._made.new)
+
+    def _permute(self, here: Problem, there: Problem, ids: Any) -> None:
+        """Copy vertex fields from one numbering to the other."""
+        from frontier.graph.build_sort import take
+
+        begun, memory = time.perf_counter(), self._p.graph.placement.memory
+        for name in self._moved():
+            values = here.arrays[name]
+            there.arrays[name][...] = take(values, ids) if values.ndim == 1 else values[ids]
+        self._share(here, there)
+        if tracing.active():
+            memory.synchronize()
+            tracing.add_row(
+                number=self.passes, step="renumber", seconds=time.perf_counter() - begun,
+                backend=self._p.graph.backend,
+            )  # fmt: skip
