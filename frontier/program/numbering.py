@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from frontier import tracing
 from frontier.errors import FunctorError, NotConvergedError
 from frontier.graph import by_degree
-from frontier.graph.by_weight import why_not_plain
+from frontier.graph.by_weight import has_room_beside, why_not_plain
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
 from frontier.program.layout import Layout
@@ -53,6 +53,8 @@ def copy_for(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSched
         runs: list[int] = g.cached("runs that may be by degree", lambda: [0])
         runs[0] += 1
         if not (runs[0] > RUNS or again) or not by_degree.pays(g, wanted):
+            return None
+        if not (by_degree.has_by_degree(g) or has_room_beside(g)):
             return None
     if wanted:
         with contextlib.suppress(MemoryError):  # the graph itself takes none
