@@ -15,6 +15,7 @@ import frontier as fr
 from frontier.errors import NotConvergedError
 from frontier.graph import by_degree as copies
 from frontier.graph.by_degree import by_degree, has_by_degree
+from frontier.memory.host import HostMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -419,6 +420,9 @@ def test_without_room_runs_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for _ in range(3):
         fr.pagerank(g)
+    with monkeypatch.context() as patch:
+        patch.setattr(HostMemory, "left", lambda self, enough=None: (4 * g.targets.nbytes - 1, ""))
+        assert not renumbers(lambda: fr.pagerank(g))
     with monkeypatch.context() as patch:
         patch.setattr(copies, "_made", full)
         assert not renumbers(lambda: fr.pagerank(g))

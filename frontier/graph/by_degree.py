@@ -57,7 +57,7 @@ def by_degree(g: Graph) -> ByDegree:
 
 def has_by_degree(g: Graph) -> bool:
     """Whether there is a copy by now."""
-    return _NAME in g._topology.built()
+    return _NAME in g._topology.derived
 
 
 def arrays_by_degree(g: Graph) -> list[Any]:

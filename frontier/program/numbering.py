@@ -46,7 +46,8 @@ PASSES = 4
 def copy_for(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, again: bool) -> ByDegree | None:
     """Return the copy of the graph on which a run is to take place, or None.
 
-    By itself a run makes it after some such runs of the graph, or if it will be run ``again``.
+    By itself a run makes it after some such runs of the graph, or if it will be run ``again``, and where that leaves
+    room.
     """
     wanted, g = _wanted(step, p, f, schedule), p.graph
     if wanted in ("in", "out"):
