@@ -187,6 +187,7 @@ def test_most_edges_are_never_visited(backend: Backend, graph: fr.Graph) -> None
 
 def test_from_the_second_search_on(eager: None) -> None:
     g = fr.rmat(8, 16, seed=2, weights=(1, 64))
+    assert g.memory_estimate("sssp").fields > 0
     first = fr.sssp(g, 3)
     assert not g.is_sorted_by_weight
     assert "order.far" in SSSP(sssp_problem(g, 3)).explain()

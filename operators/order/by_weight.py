@@ -94,8 +94,8 @@ def _rounds(order: Order, p: Problem) -> bool:
     """Whether a key holds fewer digits than the sum that is offered: rounded, that may come to lie in the window."""
     if not isinstance(order.key, str) or p.graph.weights is None:
         return False
-    held = p.arrays[order.key].dtype
-    return held.kind == "f" and np.result_type(held, p.graph.weights.dtype) != held
+    held = p.fields[order.key].dtype  # a problem of which only the memory is estimated has no arrays
+    return held is not None and held.kind == "f" and np.result_type(held, p.graph.weights.dtype) != held
 
 
 def suits(g: Graph) -> bool:
