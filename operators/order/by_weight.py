@@ -31,31 +31,26 @@ from frontier.operators.elementwise.put import Put
 from frontier.operators.elementwise.reduce import Reduce
 from frontier.operators.elementwise.split import Split
 from frontier.operators.fields.take import Take
-from frontier.operators.order.functors import (
-    aside,
+from frontier.operators.order.functors import aside, first, near_of, one, waiting, zero
+from frontier.operators.order.limits import may_slide
+from frontier.operators.order.windows import (
     beyond_of,
     edges,
-    first,
     first_window,
     inside_of,
     known_of,
     leaves_of,
     left,
     looks,
-    near_of,
     next_window,
-    one,
     pulled_of,
     pulls,
     pushes,
     reached_of,
     tail,
     useless_of,
-    waiting,
     wider,
-    zero,
 )
-from frontier.operators.order.limits import may_slide
 from frontier.program.effects import effects
 from frontier.program.loop import Loop, Sequence
 
