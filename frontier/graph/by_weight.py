@@ -104,7 +104,7 @@ def _slots_name(edges: str) -> str:
 
 
 def _slots(g: Graph, edges: str) -> Array:
-    order = _order(g, edges)
+    order = _order(g, edges, _unsorted(g, edges)[1])
     return read_only((order if edges == "out" else g.in_edges[order]).astype(g.offsets.dtype, copy=False))
 
 
@@ -114,8 +114,8 @@ def _made(g: Graph, edges: str) -> ListsByWeight:
     reason = why_not_by_weight(g)
     if reason:
         raise GraphError(f"lists cannot be sorted by weight: {reason}")
-    order = _order(g, edges)
     ends, weights = _unsorted(g, edges)
+    order = _order(g, edges, weights)
     return ListsByWeight(read_only(take(ends, order)), read_only(take(weights, order)))
 
 
@@ -129,9 +129,8 @@ def _unsorted(g: Graph, edges: str) -> tuple[Array, Array]:
     return g.in_sources, take(weights, g.in_edges)
 
 
-def _order(g: Graph, edges: str) -> Array:
+def _order(g: Graph, edges: str, weights: Any) -> Array:
     """The places of a direction's edges, list by list in ascending order of weight; equals stay as they are."""
-    weights: Any = _unsorted(g, edges)[1]  # CuPy's on a GPU
     offsets = g.offsets if edges == "out" or g.symmetric else g.in_offsets
     if isinstance(weights, np.ndarray):
         return _on_host(offsets, weights)

@@ -72,7 +72,8 @@ def has_copy_for(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedS
 def _wanted(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> str:
     """``by_degree`` for a run that is to take place on a copy; ``in`` or ``out`` if it may gain by that; or nothing."""
     g, found = p.graph, "by_degree"
-    asked = schedule.numbering if step.schedule is None else step.schedule.over(schedule).numbering
+    own = None if step.schedule is None else step.schedule.numbering
+    asked = schedule.numbering if own is None else own
     if asked == "as_given" or not (f is None or (f.is_all and f.kind == "vertex")):
         return ""
     if asked == "auto":
