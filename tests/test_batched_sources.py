@@ -407,4 +407,4 @@ def test_more_paths_than_a_float_counts(compiled: Backend) -> None:
         found = fr.betweenness(g, [107, 0]).centrality
     from_first, from_middle = 215 - np.arange(216), 215 - np.arange(216)
     from_first[0], from_middle[:108] = 0, 0
-    close(found, from_first + from_middle, rtol=1e-12)
+    close(found, from_first + from_middle, rtol=1e-10)  # numbers of paths have 40 bits
