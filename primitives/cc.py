@@ -115,6 +115,11 @@ def outside(p, v):
     return p.label[v] != p.giant
 
 
+def outside_with_more(p, v):
+    """The same of a vertex that has edges after its first two."""
+    return outside(p, v) and fr.degree(p, v) > 2
+
+
 def root(p, v):
     """1 for the root of a tree: there is one in each component."""
     return 1 if p.label[v] == v else 0
@@ -143,7 +148,9 @@ class Afforest(fr.Enactor):
     loop = (
         *_LINK_FIRST,
         *_ELECT,
-        fr.Sequence(fr.Filter(outside), fr.Advance(link, part=slice(2, None), output=None), over="vertices"),
+        fr.Sequence(
+            fr.Filter(outside_with_more), fr.Advance(link, part=slice(2, None), output=None), over="vertices"
+        ),
         *_FLATTEN,
     )
 
