@@ -22,6 +22,7 @@ from frontier.graph.copies import copies, outline
 from frontier.memory.arrays import to_host
 from frontier.memory.gpu import GpuMemory
 from frontier.primitives.bc import FIELDS, Betweenness
+from frontier.primitives.bfs import BFS
 from frontier.registry import primitives
 
 
@@ -194,7 +195,7 @@ def test_runs_may_be_repeated(backend: Backend) -> None:
 
 def test_a_program_without_turns_is_refused() -> None:
     with pytest.raises(fr.FrontierError, match="BFS has no loop over turns"):
-        fr.BatchedSources(fr.karate(), None, fr.primitives.bfs.BFS, {})
+        fr.BatchedSources(fr.karate(), None, BFS, {})
 
 
 def test_no_sources(backend: Backend) -> None:
