@@ -35,6 +35,7 @@ from frontier.primitives._communities import (
     whole,
     without_directions,
 )
+from frontier.primitives._contraction import contraction
 from frontier.program.problem import Field
 
 __all__ = ["Level", "first_level", "sums_by"]
@@ -61,12 +62,21 @@ class Level:
     skew: Any = None
     mass: Any = None
 
-    def contracted(self, group: Any, count: int) -> Level:
-        """The level in which each group of vertices is one vertex; groups are numbered from 0 on, and all occur."""
-        with self.graph.placement.memory.using("a contracted graph"):
-            smaller = remade(self.graph, between_groups, group, count)
-        skew, mass = (None if each is None else sums_by(group, count, each) for each in (self.skew, self.mass))
-        return replace(self, graph=smaller, skew=skew, mass=mass)
+    def contracted(self, label: Any) -> tuple[Any, Level]:
+        """The number of each vertex's community, and the level of which each community is a vertex.
+
+        Labels are numbers of vertices; communities are in their order.
+        """
+        h = self.graph
+        with h.placement.memory.using("a contracted graph"):
+            if h.placement.massively_parallel and h.placement.edges is None:
+                group, smaller = contraction(h, label)
+            else:
+                values, group = groups(h, label)
+                smaller = remade(h, between_groups, group, len(values))
+        n = smaller.num_vertices
+        skew, mass = (None if each is None else sums_by(group, n, each) for each in (self.skew, self.mass))
+        return group, replace(self, graph=smaller, skew=skew, mass=mass)
 
     def quality(self) -> float:
         """How good communities are of which each is a vertex: modularity, or what stands for it."""
@@ -92,8 +102,7 @@ class Level:
         """Numbers of the communities to begin with, and their level: each vertex alone, or labels that are given."""
         if start is None:
             return self.graph.placement.memory.xp.arange(self.graph.num_vertices, dtype=self.graph.id_dtype), self
-        values, label = groups(self.graph, start)
-        return label, self.contracted(label, len(values))
+        return self.contracted(groups(self.graph, start)[1])
 
     def result(
         self, label: Any, communities: Level, graphs: int, resolution: float, steps: Sequence[Any]

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
-from frontier.graph.subgraphs import groups
 from frontier.primitives import _directed_communities as skewed
 from frontier.primitives._communities import (
     JOIN,
@@ -350,8 +349,7 @@ def descend(
         p = fr.Problem(level.graph, **level.fields(seed + levels, among, start))
         local_moving(level, p, schedule)
         levels += 1
-        values, group = groups(level.graph, p.label)
-        smaller = level.contracted(group, len(values))
+        group, smaller = level.contracted(p.label)
         now = smaller.quality()
         if now < reached:
             break  # moves at the same time can do harm, though they hardly do
@@ -390,8 +388,7 @@ def polished(
         if int(p.round) == 1 and int(p.moves) == 0:  # all have decided to stay
             quiet += 1
             continue
-        values, group = groups(h, p.label if divide is None else divide(h, p.label))
-        smaller = level.contracted(group, len(values))
+        group, smaller = level.contracted(p.label if divide is None else divide(h, p.label))
         now = smaller.quality()
         quiet = 0
         if now > reached:  # else moves at the same time have done harm, and those of other classes may not

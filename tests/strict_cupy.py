@@ -294,7 +294,7 @@ def module_of_double() -> Any:
     made.__dict__.update(ndarray=ndarray, array=array, asarray=asarray, ascontiguousarray=ascontiguousarray, add=_Add())
     for name in (
         "abs", "all", "allclose", "any", "arange", "argmax", "argmin", "array_equal", "ceil", "clip",
-        "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero", "fmax", "fmin", "full", "intersect1d",
+        "concatenate", "count_nonzero", "cumsum", "diff", "empty", "flatnonzero", "fmax", "fmin", "full", "intersect1d",
         "isfinite", "isnan", "ldexp", "maximum", "median", "minimum", "nan_to_num", "nonzero", "not_equal", "ones",
         "packbits", "ravel", "repeat", "reshape", "rint", "searchsorted", "setdiff1d", "sort", "sqrt", "stack",
         "take", "tile", "union1d", "unique", "unpackbits", "where", "zeros",

@@ -27,6 +27,7 @@ from frontier.backends.cuda import launch
 from frontier.backends.cuda.program import CudaProgram
 from frontier.primitives import _closure_pairs, leiden, louvain
 from frontier.primitives._communities import weighted
+from frontier.primitives._contraction import contraction
 from frontier.primitives._levels import Level
 from frontier.program import execution
 
@@ -277,8 +278,10 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "pagerank": fr.pagerank,
     "betweenness": lambda g: fr.betweenness(g, [0]),
     "betweenness, batched": fr.betweenness,
+    "betweenness, targets": lambda g: fr.betweenness(g, [0], targets=[1]),
     "core numbers": fr.core_numbers,
     "leiden": fr.leiden,
+    "contraction": lambda g: contraction(weighted(g), g.placement.memory.xp.zeros(g.num_vertices, g.id_dtype)),
     "directed louvain": directed_communities(louvain.DirectedMovingTallied),
     "directed leiden": directed_communities(leiden.DirectedRefinementTallied),
     "labels by weight": lambda g: fr.label_propagation(g, weighted=True),
