@@ -21,7 +21,6 @@ import numpy as np
 
 import frontier as fr
 from frontier.graph.subgraphs import groups
-from frontier.memory.arrays import matching
 from frontier.primitives import _directed_communities as skewed
 from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import (
@@ -39,6 +38,7 @@ from frontier.primitives._levels import Level, first_level
 from frontier.primitives._piles import aside
 from frontier.primitives._tables import FREE, in_one_piece
 from frontier.primitives._tallies import LARGE, large, tallied
+from frontier.primitives.cc import alone, compress, link
 from frontier.primitives.louvain import THRESHOLD, Helper, local_moving, polished
 from frontier.program.problem import Field
 from frontier.program.step import Step
@@ -361,10 +361,20 @@ def of_parts(level: Level, part: Any) -> dict[str, Field]:
     }
 
 
+def link_inside(p, src, dst, weight):
+    """Join the trees of two vertices of a part that have an edge of positive weight."""
+    return weight > 0 and p.part[src] == p.part[dst] and link(p, src, dst)
+
+
+class Pieces(fr.Enactor):
+    """Label each connected piece of each part by its first vertex."""
+
+    loop = fr.Sequence(
+        fr.Compute(alone), fr.Advance(link_inside, output=None), fr.Compute(compress), over="vertices"
+    )  # fmt: skip
+
+
 def connected(h: fr.Graph, part: Any) -> Any:
     """Return a label for each connected piece of each part; mostly a part is a single vertex by now."""
-    assert h.weights is not None
-    part = matching(part, h.targets)  # edges may lie in another memory than fields
-    inside = (part[h.sources] == part[h.targets]) & (h.weights > 0)
-    links = fr.from_edges(h.sources[inside], h.targets[inside], num_vertices=h.num_vertices, directed=False)
-    return fr.connected_components(links.to(h.placement)).label
+    p = fr.Problem(h, part=fr.vertex(h.id_dtype, part), label=fr.vertex(h.id_dtype, combine="min"))
+    return Pieces(p).run().label
