@@ -35,9 +35,9 @@ from frontier.program.order import expansion
 
 def _expanded(*given: Any) -> Any:
     """Take the orders out of a program; imported when the first loop with one runs."""
-    from frontier.operators.order.loops import prepare
+    from frontier.operators.order.loops import prepare, remarks
 
-    expansion[:] = [prepare]
+    expansion[:] = [prepare, remarks]
     return prepare(*given)
 
 

@@ -1,9 +1,9 @@
 """Shortest paths from several sources, within a distance, or to a target: programs of :func:`frontier.sssp`.
 
-Nothing beyond the limit is ever stored, and with a target the limit is the distance of the best path to it so far. The
-parent goes along with each distance, as after a search of a small part a look at all edges for parents would take
-longest. A distance only falls, so whoever is a parent had its last distance before its child: parents form a tree,
-also where weights are zero.
+Nothing beyond the limit is ever stored, and with a target the limit is the distance of the best path to it so far. On
+lists sorted by weight, edges that lead beyond it are not visited. The parent goes along with each distance, as after a
+search of a small part a look at all edges for parents would take longest. A distance only falls, so whoever is a parent
+had its last distance before its child: parents form a tree, also where weights are zero.
 """
 
 from __future__ import annotations
@@ -46,6 +46,11 @@ def relax_before(p, src, dst, weight):
     return new < fr.atomic_min(p.distance, dst, new, src)
 
 
+def last(p):
+    """The greatest distance of interest."""
+    return min(p.limit, p.distance[p.target])
+
+
 def far(p, v):
     """The distance of the target."""
     return p.distance[v]
@@ -63,7 +68,7 @@ class SSSPWithin(fr.Enactor):
 
     loop = (
         fr.Compute(begin, over="starts"),
-        fr.Loop(fr.Advance(relax_within), order=fr.by("distance"), over="starts"),
+        fr.Loop(fr.Advance(relax_within), order=fr.by("distance", most="limit"), over="starts"),
     )
 
 
@@ -72,7 +77,7 @@ class SSSPNearest(fr.Enactor):
 
     loop = (
         fr.Compute(begin, over="starts"),
-        fr.Loop(fr.Advance(relax_within), order=fr.by("distance", adds="weight"), over="starts"),
+        fr.Loop(fr.Advance(relax_within), order=fr.by("distance"), over="starts"),
     )
 
 
@@ -81,7 +86,7 @@ class SSSPTo(fr.Enactor):
 
     loop = (
         fr.Compute(begin, over="starts"),
-        fr.Loop(fr.Advance(relax_before), order=fr.by("distance"), over="starts"),
+        fr.Loop(fr.Advance(relax_before), order=fr.by("distance", most=last), over="starts"),
         fr.Reduce(far, "min", into="reached", over="target"),
         fr.Compute(forget, over="vertices"),
     )

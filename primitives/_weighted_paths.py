@@ -7,6 +7,10 @@ A* search meets graph theory, SODA 2005). An edge is not followed if no shorter 
 its end is the distance there on the other side, if that is final, or else at least the reach. On graphs of high degree,
 two small balls of vertices hold a fraction of a large one; on roads, where balls grow in many passes, one search is
 faster.
+
+A search with estimates does not go by weight: a light edge may lead to a vertex with a large estimate. What is certain,
+that no path is longer than the best known, would spare half to nine tenths of its edges; but on graphs for which lists
+are sorted the check of the estimates alone takes longer than two searches without.
 """
 
 from __future__ import annotations
@@ -80,10 +84,15 @@ def relax_nearer(p, src, dst, weight):
     return new < fr.atomic_min(p.distance, dst, new, src)
 
 
+def best(p):
+    """The length of the shortest path to the target that is known."""
+    return p.distance[p.target]
+
+
 class Nearest(fr.Enactor):
     """Process vertices in the order of their distance."""
 
-    loop = fr.Loop(fr.Advance(relax_nearer), order=fr.by("distance"), over="source")
+    loop = fr.Loop(fr.Advance(relax_nearer), order=fr.by("distance", most=best), over="source")
 
 
 def relax_ahead(p, src, dst, weight):

@@ -382,7 +382,28 @@ def light(g: fr.Graph) -> Any:
     return execution.run(fr.Sequence(*steps, over="vertices"), p)
 
 
-RUNS |= {"edges by weight": light, "sssp, by weight": lambda g: fr.sssp(g, 0, schedule=fr.Schedule(order="by_weight"))}
+def wider(p, src, dst, weight):
+    width = min(p.best[src], weight)
+    return width > fr.atomic_max(p.best, dst, width)
+
+
+def narrowness(p, v):
+    return -p.best[v]
+
+
+def widest(g: fr.Graph) -> Any:
+    """Widest paths on lists whose heaviest edges come first."""
+    p = fr.Problem(g, best=fr.vertex("int64", 0))
+    loop = fr.Loop(fr.Advance(wider), order=fr.by(narrowness), over="vertices")
+    return execution.run(loop, p, schedule=BY_WEIGHT)
+
+
+BY_WEIGHT = fr.Schedule(order="by_weight")
+RUNS |= {"edges by weight": light, "widest, by weight": widest}
+RUNS |= {
+    f"sssp, by weight{said}": lambda g, options=options: fr.sssp(g, 0, schedule=BY_WEIGHT, **options)
+    for said, options in (("", {}), (" to a cutoff", {"cutoff": 9}), (" to a target", {"target": 3}))
+}
 RUNS |= {f"pairs, {each.__name__}": pairs(each) for each in (_closure_pairs.ByWords, _closure_pairs.OfWords)}
 RUNS |= {f"raising, {kind}": failing(kind) for kind in ("tuple", "nothing")}
 

@@ -18,7 +18,7 @@ from frontier.functors.scratch import refusal, scratch
 from frontier.native import address_space
 from frontier.program.effect_ids import used_as_values
 from frontier.program.effect_paths import along
-from frontier.program.effect_values import atomic_values, compared, given, offers, reads
+from frontier.program.effect_values import atomic_values, compared, given, negated, offers, reads
 
 if TYPE_CHECKING:
     from frontier.program.effects import Effects, Index
@@ -159,6 +159,8 @@ class Reader:
         self.made.ids.update(used_as_values(self, _ATOMICS))
         if len(self.stack) == 1 and self.made.atomics:
             self.made.along |= {name: {field} for name, field in along(self).items()}
+        if len(self.stack) == 1 and (name := negated(self)):
+            self.made.negated.add(name)
 
     def access(self, target: Any, index: Any, write: bool) -> None:
         """Note an element that is read or written."""
@@ -395,7 +397,7 @@ class Reader:
             how = self.used(self.target)
             if how:
                 self.made.answers.setdefault(made[1], set()).add(operation if how == "used" else f"{operation} {how}")
-            if operation == "min":
+            if operation in ("min", "max"):
                 offer = "any" if named or len(arguments) < 3 else offers(self, made[1], *arguments[1:3])
                 self.made.relaxes.setdefault(made[1], set()).add(offer)
             if operation in ("min", "max") and len(arguments) > 3:

@@ -102,7 +102,8 @@ def along(reader: Reader) -> dict[str, str]:
     if len(tried) != 1 or any(reader.passes_on(call) for _, called, call in _calls(reader)):
         return {}
     target, called, call = tried[0]
-    if len(call.args) != (4 if called is atomics.atomic_cas else 3) or call.kws or not _once(reader, target):
+    given = (4,) if called is atomics.atomic_cas else (3, 4)  # with what goes along
+    if len(call.args) not in given or call.kws or not _once(reader, target):
         return {}
     name, index = reader.field(call.args[0]), reader.index(call.args[1])
     only = name and reader.made.atomics.get(name) == {called.__name__.removeprefix("atomic_")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from frontier.program.effect_analysis import Reader
 
-__all__ = ["atomic_values", "compared", "given", "offers", "reads"]
+__all__ = ["atomic_values", "compared", "given", "negated", "offers", "reads"]
 
 
 def compared(reader: Reader, name: str, depth: int = 0) -> set[str]:
@@ -32,19 +32,38 @@ def compared(reader: Reader, name: str, depth: int = 0) -> set[str]:
 
 
 def offers(reader: Reader, field: str, index: Any, value: Any) -> str:
-    """Return ``"weight"`` if a value for dst is the element at src plus the weight of the edge; else ``"any"``."""
+    """Return how a value for dst is made of the element at src and the weight of the edge, as ``Effects.relaxes``."""
     from numba.core import ir
 
     made = reader.definition(value)
-    adds = isinstance(made, ir.Expr) and made.op == "binop" and made.fn is operator.add
-    if not adds or reader.index(index) != "dst":
+    parts: tuple[Any, ...] = ()
+    if isinstance(made, ir.Expr) and made.op == "binop" and made.fn is operator.add:
+        how, parts = "weight", (made.lhs, made.rhs)
+    elif isinstance(made, ir.Expr) and made.op == "call" and reader.meaning(made.func) == ("value", min):
+        how, parts = "cap", tuple(made.args)
+    if len(parts) != 2 or reader.index(index) != "dst":
         return "any"
-    for one, other in ((made.lhs, made.rhs), (made.rhs, made.lhs)):
+    for one, other in (parts, parts[::-1]):
         read = reader.definition(one)
         reads = getattr(read, "op", "") == "getitem" and reader.field(read.value) == field
         if reads and reader.index(read.index) == "src" and reader.index(other) == "weight":
-            return "weight"
+            return how
     return "any"
+
+
+def negated(reader: Reader) -> str:
+    """The field of which a functor returns minus the element at ``v``; empty if it returns anything else."""
+    from numba.core import ir
+
+    last = [block.body[-1] for block in reader.ir.blocks.values()]
+    if len(last) != 1 or not isinstance(last[0], ir.Return):
+        return ""
+    made = reader.definition(last[0].value)
+    if not (isinstance(made, ir.Expr) and made.op == "unary" and made.fn is operator.neg):
+        return ""
+    read = reader.definition(made.value)
+    at_v = getattr(read, "op", "") == "getitem" and reader.index(read.index) == "v"
+    return reader.field(read.value) if at_v else ""
 
 
 def given(reader: Reader, value: Any) -> str:

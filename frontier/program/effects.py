@@ -68,8 +68,11 @@ class Effects:
         From names of fields that are written to the integers that they get; ``id`` for ids of vertices and edges,
         ``p.name`` for a scalar, and ``any`` for all else.
     relaxes : dict of str to set of str
-        From names of fields that an ``atomic_min`` changes to ``weight``, if it offers the element at ``dst`` the one
-        at ``src`` plus the weight of the edge, and to ``any`` if it offers something else.
+        From names of fields that ``atomic_min`` or ``atomic_max`` changes to ``weight``, if it offers the element at
+        ``dst`` the one at ``src`` plus the weight of the edge, to ``cap``, if it offers the lesser of both, and to
+        ``any`` if it offers something else.
+    negated : set of str
+        The field of which the functor, a key of vertices, returns minus the element at ``v``.
     sums : set of str
         Operands of arithmetic between two bools: names of fields, separated by blanks, that all hold bools.
     ids : set of str
@@ -96,6 +99,7 @@ class Effects:
     tests: dict[str, set[str]] = field(default_factory=dict, repr=False)
     puts: dict[str, set[str]] = field(default_factory=dict, repr=False)
     relaxes: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    negated: set[str] = field(default_factory=set, repr=False)
     ids: set[str] = field(default_factory=set, repr=False)
     exact: bool = True
     writes_known: bool = True
@@ -198,7 +202,7 @@ def _loaded(path: Path) -> Effects | None:
             for kind in _OF_FIELDS
         }
         known = {name: given[name] for name in ("exact", "writes_known")}
-        topology, sums, ids = (set(given[kind]) for kind in ("topology", "sums", "ids"))
-        return Effects(**of_fields, topology=topology, sums=sums, ids=ids, **known)
+        plain: dict[str, Any] = {kind: set(given[kind]) for kind in ("topology", "sums", "ids", "negated")}
+        return Effects(**of_fields, **plain, **known)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -148,11 +148,13 @@ def explain(
     given = _DEFAULT if schedule is None else schedule.resolved()
     by_degree = has_copy_for(step, p, f, given)
     p = _stand_in(p, chosen)
-    step = _without_order(step, p, given)
+    asked, step = step, _without_order(step, p, given)
     _check(step, p)
     text: str = chosen.program(step, p, kind, given).explained()
     if by_degree:
         text = f"# Vertices are numbered by descending degree; fields are permuted before and after.\n{text}"
+    if _has_order(asked):
+        text = "".join(f"# {remark}\n" for remark in expansion[1](asked, p, given)) + text
     if chosen.interprets:
         text = f"# The {chosen.name} backend takes the steps one by one; compiled, they become:\n#\n{text}"
     return text

@@ -125,6 +125,8 @@ def _suits(order: Order, p: Problem) -> None:
             raise FrontierError(f"fr.by({order.key!r}): keys are numbers, and the field holds bools")
     if isinstance(order.delta, str) and order.delta != "auto":
         check_field(p, order.delta, ("scalar",), "delta")
+    if isinstance(order.most, str):
+        check_field(p, order.most, ("scalar",), "most")
     if order.into is not None:
         check_field(p, order.into, ("scalar",), "into")
         if order.kind(p) == "f" and p.scalars[order.into].dtype.kind != "f":
@@ -297,12 +299,16 @@ class Loop(Step):
             yield self.until, "scalars"
         if self.order is not None and callable(self.order.key):
             yield self.order.key, "element"
+        if self.order is not None and callable(self.order.most):
+            yield self.order.most, "scalars"
 
     def valued(self) -> Iterator[tuple[Functor, str]]:
         if self.until is not None:
             yield self.until, "until"
         if self.order is not None and callable(self.order.key):
             yield self.order.key, "fr.by"
+        if self.order is not None and callable(self.order.most):
+            yield self.order.most, "most"
 
     def check(self, p: Problem) -> None:
         super().check(p)

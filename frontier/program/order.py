@@ -26,7 +26,8 @@ __all__ = ["Order", "by", "display_name", "expansion", "own_name"]
 
 Functor = Callable[..., Any]
 
-#: What rewrites loops with an order: ``prepare`` of :mod:`frontier.operators.order.loops`, which registers it here.
+#: What rewrites loops with an order, ``prepare`` of :mod:`frontier.operators.order.loops`, and then ``remarks`` there:
+#: it registers both here.
 expansion: list[Callable[..., Any]] = []
 
 _OWN = re.compile(r"([a-z]+)(\d+)[a-z]+__")
@@ -71,6 +72,8 @@ class Order:
     exact: bool = False
     into: str | None = None
     adds: str | None = None
+    caps: str | None = None
+    most: str | Functor | None = None
 
     def kind(self, p: Problem) -> str:
         """Kind of the keys' dtype: ``"i"``, ``"u"`` or ``"f"``; keys by a functor are floats."""
@@ -88,13 +91,15 @@ class Order:
 
     def __repr__(self) -> str:
         key = repr(self.key) if isinstance(self.key, str) else self.key.__name__
-        set_ = {"delta": self.delta, "exact": self.exact or None, "into": self.into, "adds": self.adds}
+        most = self.most.__name__ if callable(self.most) else self.most
+        set_ = {"delta": self.delta, "exact": self.exact or None, "into": self.into, "adds": self.adds,
+                "caps": self.caps, "most": most}  # fmt: skip
         return f"by({', '.join([key, *(f'{name}={value!r}' for name, value in set_.items() if value is not None)])})"
 
 
 def by(
     key: str | Functor, *, delta: float | str | None = None, exact: bool = False, into: str | None = None,
-    adds: str | None = None,
+    adds: str | None = None, caps: str | None = None, most: str | Functor | None = None,
 ) -> Order:  # fmt: skip
     """Order a loop by priority, small keys first: ``fr.Loop(..., order=fr.by("distance"))``.
 
@@ -121,9 +126,16 @@ def by(
 
     adds : {"weight"}, optional
         A promise about the functor of the loop's only Advance: it offers ``dst`` the key of ``src`` plus the weight of
-        the edge, accepts ``dst`` where that lowers its key, and does nothing else. Then edges may be visited in
-        ascending order of weight, and most of them never (``Schedule(order="by_weight")``). Need not be said where
-        :func:`frontier.effects` shows it: the key is a field, which ``atomic_min`` changes.
+        the edge, accepts ``dst`` where that lowers its key, and does nothing else. (It may refuse offers.) Then edges
+        may be visited in ascending order of weight, and most of them never (``Schedule(order="by_weight")``). Need not
+        be said where :func:`frontier.effects` shows it: the key is a field, which ``atomic_min`` changes.
+    caps : {"weight"}, optional
+        The same where keys are minus the width of a path: it offers the width of ``src``, or the weight if that is
+        less. Edges are visited in descending order then. Need not be said where the key is a function that returns
+        minus the element of a field, which ``atomic_max`` changes.
+    most : str or function of the problem -> number, optional
+        The greatest key of interest, which may fall during the run: the functor refuses all offers above it. Where
+        edges are visited by weight, those that could only make such offers never are.
 
     Returns
     -------
@@ -160,4 +172,9 @@ def by(
         raise FrontierError(f"fr.by(into={into!r}): only with exact=True is there a least key")
     if adds not in (None, "weight"):
         raise FrontierError(f"fr.by(adds={adds!r}): 'weight', or nothing")
-    return Order(key, delta.item() if isinstance(delta, np.generic) else delta, bool(exact), into, adds)
+    if caps not in (None, "weight") or (caps and adds):
+        raise FrontierError(f"fr.by(caps={caps!r}): 'weight', or nothing; and not with adds=")
+    if callable(most):
+        arguments(most, "scalars")
+    width = delta.item() if isinstance(delta, np.generic) else delta
+    return Order(key, width, bool(exact), into, adds, caps, most)

@@ -85,7 +85,8 @@ class Schedule:
         they are in several piles by key, which are processed one after another (Julienne, SPAA 2017); also if the order
         is exact, the keys are integers and there is no delta. ``by_weight``: windows of keys on lists sorted by weight,
         where a pass visits only the edges that are light enough; for a loop of one Advance that relaxes edges (see
-        ``adds`` of :func:`frontier.by`), on weights that are not negative. ``auto``: ``by_weight`` on large graphs of
+        ``adds`` and ``caps`` of :func:`frontier.by`), where weights are not negative or are not added; ``explain()``
+        says why a loop goes by ``near_far`` all the same. ``auto``: ``by_weight`` on large graphs of
         high degree and short paths, once they have such lists (:meth:`frontier.Graph.sorted_by_weight`); ``sliding`` on
         a GPU if all adjacency lists are short; else ``near_far``.
     numbering : {"auto", "as_given", "by_degree"}, optional

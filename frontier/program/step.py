@@ -317,7 +317,7 @@ def _replaced(value: Any, functors: Mapping[Functor, Functor]) -> Any:
     if isinstance(value, dict):
         return {name: _replaced(inner, functors) for name, inner in value.items()}
     if isinstance(value, Order):
-        return dataclasses.replace(value, key=_replaced(value.key, functors))
+        return dataclasses.replace(value, key=_replaced(value.key, functors), most=_replaced(value.most, functors))
     return functors.get(value, value) if callable(value) else value
 
 

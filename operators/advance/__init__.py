@@ -54,8 +54,10 @@ class Advance(Operator):
         Visit only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
     stop : function of the problem, the vertex of the frontier and ``weight`` -> bool, optional
         Visit each vertex's edges in ascending order of weight, up to the first for which this is true. It must stay
-        true for greater weights. It may be evaluated before or after calls at other edges have changed fields. The
+        true for all that follow. It may be evaluated before or after calls at other edges have changed fields. The
         graph needs lists sorted by weight, which are made once: see :meth:`frontier.Graph.sorted_by_weight`.
+    descending : bool
+        With ``stop``: the heaviest edges come first.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
@@ -101,6 +103,7 @@ class Advance(Operator):
         edges: str = "out",
         part: slice | Sample | None = None,
         stop: Functor | None = None,
+        descending: bool = False,
         over: Over = None,
         schedule: Schedule | None = None,
     ) -> None:
@@ -115,7 +118,7 @@ class Advance(Operator):
         self.near, self.far = ("src", "dst") if edges == "out" else ("dst", "src")
         if where is not None:
             arguments(where, self.far)
-        self.stop = stop
+        self.stop, self.descending = stop, descending and stop is not None
         if stop is not None:
             arguments(stop, f"{self.near} weight")
             if self.part is not None:

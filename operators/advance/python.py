@@ -91,6 +91,6 @@ def edges_of(g: Graph, step: Advance, near: int, seed: int) -> list[int]:
         return [slots[i] for i in step.part.places(seed, near, len(slots))]
     if step.stop is not None:
         assert g.weights is not None
-        return sorted(slots, key=g.weights.__getitem__)
+        return sorted(slots, key=g.weights.__getitem__, reverse=step.descending)
     first, stop = step.part or (0, None)
     return slots[first:stop]

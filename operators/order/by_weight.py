@@ -13,6 +13,9 @@ windows of keys as in delta-stepping (Meyer and Sanders, J. Algorithms 49, 2003)
 How many edges a push and a pull would visit is estimated from degrees, as if weights were distributed evenly. On R-MAT
 and uniform graphs a tenth to a quarter of all edges are visited, where other orders visit each at least once.
 
+Widest paths go by the same windows, from heavy edges to light ones: see :mod:`frontier.operators.order.offers`. Where
+the order has a ``most``, every walk ends where no offer is below that, and windows that end beyond it are the last.
+
 Keys of vertices outside the frontier count as infinite. Where some are not, there is a single window without an end,
 and no pull: that is right for any keys.
 """
@@ -20,7 +23,7 @@ and no pull: that is right for any keys.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,24 +34,21 @@ from frontier.operators.elementwise.put import Put
 from frontier.operators.elementwise.reduce import Reduce
 from frontier.operators.elementwise.split import Split
 from frontier.operators.fields.take import Take
-from frontier.operators.order.functors import aside, first, near_of, one, waiting, zero
+from frontier.operators.order.functors import aside, first, key_of, near_of, one, waiting, zero
 from frontier.operators.order.limits import may_slide
+from frontier.operators.order.offers import caps, minus, sums, width_of
 from frontier.operators.order.windows import (
     beyond_of,
-    edges,
     first_window,
     inside_of,
     known_of,
-    leaves_of,
     left,
     looks,
     next_window,
-    pulled_of,
     pulls,
     pushes,
     reached_of,
     tail,
-    useless_of,
     wider,
 )
 from frontier.program.effects import effects
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from frontier.operators.order.names import Names
     from frontier.program.order import Order
     from frontier.program.problem import Problem
-    from frontier.program.step import Step
+    from frontier.program.step import Functor, Step
 
-__all__ = ["TAIL", "adds_weights", "by_weight", "may_sort", "sorted_for", "suits", "worthwhile"]
+__all__ = ["TAIL", "by_weight", "may_sort", "offered", "sorted_for", "suits", "why_not", "worthwhile"]
 
 #: Where windows pay: in graphs of at least so many edge slots, so many of them a vertex, and of whose vertices at a
 #: distance of two as large a share differ. They do on R-MAT and uniform graphs (0.9), where a few windows reach
@@ -77,39 +77,67 @@ TAIL = 16
 
 def may_sort(loop: Loop, p: Problem) -> bool:
     """Whether a loop's passes relax edges in a way that lists by weight serve, and the graph can have these."""
-    step = loop.steps[0]
-    if not may_slide(loop) or not isinstance(step, Advance):
-        return False
-    if step.edges != "out" or step.where is not None or loop.order is None or loop.order.exact:
-        return False
-    return suits(p.graph) and not _rounds(loop.order, p) and adds_weights(loop.order, step)
+    return not why_not(loop, p)
+
+
+def why_not(loop: Loop, p: Problem) -> str:
+    """Return why a loop cannot go by weight; empty if it can."""
+    step, order, g = loop.steps[0], loop.order, p.graph
+    assert order is not None
+    if order.exact:
+        return "the order is exact"
+    if not may_slide(loop) or not isinstance(step, Advance) or step.edges != "out" or step.where is not None:
+        return "a pass is not a single Advance along out-edges, without where= and the like"
+    offers = offered(loop)
+    if not offers and not isinstance(order.key, str) and not effects(order.key).negated:
+        return f"{order.key.__name__} may be any key, which a light edge need not keep small"
+    if not offers:
+        return f"{step.fn.__name__} is not known to offer the key and the weight of an edge (fr.by has adds= and caps=)"
+    reason = "it is divided among GPUs or ranks" if g.placement.divides else why_not_by_weight(g)
+    if reason:
+        return f"the graph cannot have lists sorted by weight: {reason}"
+    if offers == "weight" and not suits(g):
+        return "there are negative weights, or no edges"
+    return f"p.{order.key} would round what is offered" if _rounds(order, p) else ""
 
 
 def _rounds(order: Order, p: Problem) -> bool:
     """Whether a key holds fewer digits than the sum that is offered: rounded, that may come to lie in the window."""
-    if not isinstance(order.key, str) or p.graph.weights is None:
+    key = order.key if isinstance(order.key, str) else next(iter(effects(order.key).negated), None)
+    if key not in p.fields or p.graph.weights is None:
         return False
-    held = p.fields[order.key].dtype  # a problem of which only the memory is estimated has no arrays
+    held = p.fields[key].dtype  # a problem of which only the memory is estimated has no arrays
     return held is not None and held.kind == "f" and np.result_type(held, p.graph.weights.dtype) != held
 
 
 def suits(g: Graph) -> bool:
-    """Whether a graph can have lists by weight, and windows on them are right: no weight is negative."""
+    """Whether a graph can have lists by weight, and windows of sums on them are right: no weight is negative."""
     least = None if g.placement.divides or why_not_by_weight(g) else g.min_weight
     return least is not None and bool(least >= 0)
 
 
-def adds_weights(order: Order, step: Advance) -> bool:
-    """Whether the functor offers ``dst`` the key of ``src`` plus the weight, and does nothing where that is no less."""
-    if order.adds is not None:
-        return order.adds == "weight"
-    key = order.key
-    if not isinstance(key, str):
-        return False
+def offered(loop: Loop) -> str:
+    """What the functor of a pass is known to offer ``dst``, doing nothing where that is no less than the key.
+
+    ``weight``: the key of ``src`` plus the weight. ``cap``: the width of ``src``, or the weight if that is less, where
+    keys are minus the width. Empty if nothing is known.
+    """
+    (step,), order = loop.steps, loop.order
+    assert isinstance(step, Advance)
+    assert order is not None
+    if order.adds or order.caps:
+        return "weight" if order.adds else "cap"
+    if isinstance(order.key, str):
+        field, operation, offers = order.key, "min", "weight"
+    else:
+        field, operation, offers = next(iter(effects(order.key).negated), ""), "max", "cap"
     found = effects(step.fn)
-    if not (found.exact and found.writes_known) or found.relaxes.get(key) != {"weight"} or key in found.stored:
-        return False
-    return all(found.along.get(name) == {key} for name in {"", *found.writes} - {key})
+    if not (found.exact and found.writes_known) or found.relaxes.get(field) != {offers}:
+        return ""
+    if found.atomics[field] != {operation} or field in found.stored:
+        return ""
+    same = all(found.along.get(name) == {field} for name in {"", *found.writes} - {field})
+    return offers if same else ""
 
 
 def worthwhile(g: Graph) -> bool:
@@ -166,14 +194,18 @@ def by_weight(loop: Loop, names: Names, p: Problem) -> Step:
     """
     (step,) = loop.steps
     assert isinstance(step, Advance)
-    key, fn, due, far, settled = names.key, step.fn, names["due"], names["far"], names["settled"]
+    fn, due, far, settled = step.fn, names["due"], names["far"], names["settled"]
+    key, width = _key(loop, names)
     near, beyond = names.fn(near_of(key)), names.fn(beyond_of(key))
     widths = 1.0 if names.whole else 0.0, names.rounding(p)
-    light = Advance(fn, stop=names.fn(leaves_of(key)), unique=step.unique, schedule=step.schedule)
-    push = Loop(Advance(fn, schedule=step.schedule), Put(far), times=names["pushes"])
+    made = caps(key, width, names.most) if width else sums(key, names.most)
+    leaves, useless, ends = names.fn(made.leaves), names.fn(made.useless), made.ends and names.fn(made.ends)
+    way: Any = {"descending": made.descending}
+    light = Advance(fn, stop=leaves, unique=step.unique, schedule=step.schedule, **way)
+    push = Loop(Advance(fn, stop=ends, schedule=step.schedule, **way), Put(far), times=names["pushes"])
     pull = Loop(
         Filter(beyond),
-        Advance(fn, where=names.fn(inside_of(key)), stop=names.fn(useless_of(key)), output=None, edges="in"),
+        Advance(fn, where=names.fn(inside_of(key)), stop=useless, output=None, edges="in", **way),
         Filter(names.fn(reached_of(key))),
         Put(far),
         over="vertices", times=names["pulls"],
@@ -182,9 +214,9 @@ def by_weight(loop: Loop, names: Names, p: Problem) -> Step:
         Loop(Put(settled), *names.steps(loop)[:-1], light, schedule=loop.schedule),
         Sequence(
             Take(settled),
-            Reduce(names.fn(edges), "sum", into=names["spent"]),
+            Reduce(names.fn(made.pushed), "sum", into=names["spent"]),
             names.set(left=left, pulled=0.0, looks=looks),
-            Loop(Reduce(names.fn(pulled_of(key)), "sum", into=names["pulled"], over="vertices"), times=names["looks"]),
+            Loop(Reduce(names.fn(made.pulled), "sum", into=names["pulled"], over="vertices"), times=names["looks"]),
             names.set(pulls=pulls, pushes=pushes),
             push,
         ),
@@ -219,6 +251,17 @@ def by_weight(loop: Loop, names: Names, p: Problem) -> Step:
         begin,
         windows,
     )
+
+
+def _key(loop: Loop, names: Names) -> tuple[Functor, Functor | None]:
+    """The key; and the width, where it is minus that. A float is, of any integer, and its width compares exactly."""
+    assert loop.order is not None
+    if offered(loop) == "weight":
+        return names.key, None
+    field = None if isinstance(loop.order.key, str) else next(iter(effects(loop.order.key).negated), None)
+    if field is None:
+        return names.key, width_of(names.key)
+    return names.fn(minus, key=field), names.fn(key_of, key=field)
 
 
 def cleared(names: Names, pile: str) -> Step:

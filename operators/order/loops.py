@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frontier.graph.by_weight import why_not_by_weight
 from frontier.memory.reuse import kept_by
 from frontier.operators.order.buckets import buckets, exact_buckets
-from frontier.operators.order.by_weight import TAIL, by_weight, may_sort, sorted_for, suits, worthwhile
+from frontier.operators.order.by_weight import (
+    TAIL,
+    by_weight,
+    may_sort,
+    offered,
+    sorted_for,
+    suits,
+    why_not,
+    worthwhile,
+)
 from frontier.operators.order.exact import exact
 from frontier.operators.order.limits import may_slide, near_far, sliding
 from frontier.operators.order.names import Names
@@ -30,7 +40,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
 
-__all__ = ["first_delta", "prepare"]
+__all__ = ["first_delta", "prepare", "remarks"]
 
 #: Sliding limits advance this many times farther, since a pass costs more than relaxing twice. (road-NE takes 9.6 ms
 #: instead of 10.5, and the grid 30.3 instead of 31.0.)
@@ -118,7 +128,7 @@ class _Expansion:
         if isinstance(delta, (int, float)):
             self.made.widths[names["first"]] = delta
         elif delta == "auto" or (delta is None and not step.order.exact):
-            self.made.widths[names["first"]] = {"sliding": "stride", "by_weight": "quarter"}.get(how, "auto")
+            self.made.widths[names["first"]] = _width(step, how)
         if how == "by_weight":
             self.made.widths |= {names[each]: each for each in ("tail", "enough", "heaviest")}
         if step.order.exact:
@@ -128,6 +138,13 @@ class _Expansion:
 
 #: How an order that is not exact is kept, by the schedule's name.
 _SHAPES = {"near_far": near_far, "sliding": sliding, "buckets": buckets, "by_weight": by_weight}
+
+
+def _width(loop: Loop, how: str) -> str:
+    """What the first width is computed from, as :func:`_first_value` names it."""
+    if how == "by_weight":
+        return "quarter" if offered(loop) == "weight" else "share"
+    return "stride" if how == "sliding" else "auto"
 
 
 def _kept_by(loop: Loop, p: Problem, schedule: ResolvedSchedule) -> str:
@@ -168,7 +185,8 @@ def prepare(step: Step, p: Problem, schedule: ResolvedSchedule, runs: bool = Fal
         An order does not suit the problem.
     """
     g = p.graph
-    how = (_slides(g), _sorts(g), g.placement.massively_parallel, g.is_sorted_by_weight, suits(g), schedule)
+    lists = g.is_sorted_by_weight, suits(g), why_not_by_weight(g)
+    how = _slides(g), _sorts(g), g.placement.massively_parallel, *lists, schedule
     known = step.__dict__.setdefault("_without_order", {})
     made: Program | None = known.get((Layout.of(p), how))
     if made is None:
@@ -186,11 +204,23 @@ def prepare(step: Step, p: Problem, schedule: ResolvedSchedule, runs: bool = Fal
     return made.step
 
 
+def remarks(step: Step, p: Problem, schedule: ResolvedSchedule) -> list[str]:
+    """Why loops of a program do not go by weight, although that was asked for."""
+    found = []
+    for part in walk(step):
+        if isinstance(part, Loop) and part.order is not None:
+            asked = part.schedule.over(schedule) if part.schedule is not None else schedule
+            reason = why_not(part, p) if asked.order == "by_weight" else ""
+            found += [f"{part.order!r} is kept by near_far, not by_weight: {reason}."] if reason else []
+    return found
+
+
 def _first_value(p: Problem, name: str, width: float | str) -> float:
     """Compute what a scalar holds at first, for a graph.
 
-    Widths of limits: ``"auto"``, ``"stride"`` where they slide, ``"quarter"`` of an average weight. Where lists go by
-    weight: ``"heaviest"``, what most weights are below, ``"tail"``, the edges before the last window, and ``"enough"``,
+    Widths of limits: ``"auto"``, ``"stride"`` where they slide, ``"quarter"`` of an average weight, and its ``"share"``
+    for each edge of a vertex, so that about every other vertex has one in a window of widths. Where lists go by weight:
+    ``"heaviest"``, what most weights are below, ``"tail"``, the edges before the last window, and ``"enough"``,
     edges of a push that make a look at all vertices cheap.
     """
     g = p.graph
@@ -198,8 +228,9 @@ def _first_value(p: Problem, name: str, width: float | str) -> float:
         return g.num_slots - g.num_slots // TAIL
     if width == "enough":
         return g.num_vertices
-    if width in ("heaviest", "quarter"):
-        width = max(average_weight(g) * (2 if width == "heaviest" else 0.25), 1e-300)
+    if width in ("heaviest", "quarter", "share"):
+        times = {"heaviest": 2, "quarter": 0.25, "share": 1 / max(g.traits.mean_degree, 1)}[width]
+        width = max(average_weight(g) * times, 1e-300)
     elif isinstance(width, str):
         width = first_delta(g) * (STRIDE if width == "stride" else 1)
     return max(1, round(min(width, 2**40))) if p.scalars[name].dtype.kind == "i" else width

@@ -11,6 +11,7 @@ import numpy as np
 from frontier.operators.elementwise.filter import Filter
 from frontier.operators.fields.set import Set
 from frontier.operators.order.functors import aside, counted, given, key_of
+from frontier.operators.order.offers import most_of
 from frontier.program.loop import Loop
 from frontier.program.order import own_name
 from frontier.program.problem import edge, pile, scalar, vertex
@@ -54,6 +55,8 @@ class Names:
     ----------
     key : function
         Gives the key of an element.
+    most : function or None
+        Gives the greatest key of interest.
     kind : str
         Of the elements: ``"vertex"`` or ``"edge"``.
     whole, wholly : bool
@@ -74,15 +77,19 @@ class Names:
             self._renamed["key"] = order.key
         if isinstance(order.delta, str) and order.delta != "auto":
             self._renamed["given"] = order.delta
+        if isinstance(order.most, str):
+            self._renamed["most"] = order.most
         self.key = self.fn(key_of) if isinstance(order.key, str) else order.key
+        self.most = self.fn(most_of) if isinstance(order.most, str) else order.most
 
     def __getitem__(self, name: str) -> str:
         return self._renamed[name]
 
-    def fn(self, template: Functor) -> Functor:
-        """A functor with the loop's names in it; for loops over edges its argument is ``edge``."""
+    def fn(self, template: Functor, **others: str) -> Functor:
+        """A functor with the loop's names in it, and others; for loops over edges its argument is ``edge``."""
         code = template.__code__
-        names = tuple(self._renamed.get(name, name) for name in code.co_names)
+        renamed = self._renamed | others
+        names = tuple(renamed.get(name, name) for name in code.co_names)
         variables = tuple("edge" if name == "v" and self.kind == "edge" else name for name in code.co_varnames)
         made = code.replace(co_names=names, co_varnames=variables)
         return types.FunctionType(made, template.__globals__, template.__name__, None, template.__closure__)

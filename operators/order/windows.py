@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from frontier.functors.adjacency import degree
-
 __all__ = [
-    "beyond_of", "edges", "first_window", "inside_of", "known_of", "leaves_of", "left", "looks", "next_window",
-    "pulled_of", "pulls", "pushes", "reached_of", "tail", "useless_of", "wider",
+    "beyond_of", "first_window", "inside_of", "known_of", "left", "looks", "next_window", "pulls", "pushes",
+    "reached_of", "tail", "wider",
 ]  # fmt: skip
 
 Functor = Callable[..., Any]
@@ -34,16 +32,6 @@ def beyond_of(key: Functor) -> Functor:
     return beyond
 
 
-def leaves_of(key: Functor) -> Functor:
-    """Whether an edge leads out of the window, as all heavier ones do."""
-
-    def leaves(p, src, weight):
-        new = key(p, src) + weight
-        return new >= p.limit and new > p.least
-
-    return leaves
-
-
 def inside_of(key: Functor) -> Functor:
     """The source of an in-edge lies in this window, or in an earlier one."""
 
@@ -52,15 +40,6 @@ def inside_of(key: Functor) -> Functor:
         return found < p.limit or found <= p.least
 
     return inside
-
-
-def useless_of(key: Functor) -> Functor:
-    """No vertex of the window can offer a lower key by an edge of this weight."""
-
-    def useless(p, dst, weight):
-        return p.least + weight >= key(p, dst)
-
-    return useless
 
 
 def reached_of(key: Functor) -> Functor:
@@ -79,23 +58,6 @@ def known_of(key: Functor) -> Functor:
         return 1 if key(p, v) < p.lower else 0
 
     return known
-
-
-def pulled_of(key: Functor) -> Functor:
-    """How many edges a pull visits at v, if weights are evenly distributed, and one for v itself."""
-
-    def pulled(p, v):
-        found = key(p, v)
-        if found < p.limit or found <= p.least:
-            return 0.5
-        return 1.0 + degree(p, v) * min(1.0, (found - p.least) / p.heaviest)
-
-    return pulled
-
-
-def edges(p, v):
-    """The number of edges of v."""
-    return degree(p, v)
 
 
 def tail(p):
@@ -119,8 +81,8 @@ def pulls(p):
 
 
 def pushes(p):
-    """Once, if a push does."""
-    return 1 if p.limit < p.lower and not (p.looks > 0 and p.pulled < p.spent) else 0
+    """Once, if a push does, and there is something to visit."""
+    return 1 if p.limit < p.lower and p.spent > 0 and not (p.looks > 0 and p.pulled < p.spent) else 0
 
 
 def wider(p):

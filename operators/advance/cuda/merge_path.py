@@ -126,6 +126,7 @@ def pushing(
     culls: bool,
     big: bool,
     mode: int,
+    descends: bool = False,
     deliver: Callee = None,
     delivers: bool = False,
     sift: Callee = None,
@@ -139,6 +140,8 @@ def pushing(
         Visits one edge: what :func:`frontier.operators.advance.cuda.edges.visiting` returns.
     appends, culls, big, mode
         Of :class:`frontier.operators.advance.cuda.edges.Edge`: whether and how accepted items are appended.
+    descends
+        Whether lists are walked from their end.
     deliver, delivers
         On several GPUs: what appends accepted items to the frontiers of other GPUs, and whether it does.
     sift, sifts
@@ -150,8 +153,9 @@ def pushing(
     def phase(p, C, slot, w, W, everything, queue, scan, count, total, lists, out):
         # The block's scratch memory, from FREE on, holds four arrays of TILE entries. Three have an entry for each of
         # the tile's sources: bases (where its list begins minus the number of edges before it in the frontier, so that
-        # adding the number of an edge gives the edge's place), vertices (its id), and keys (the number of its first
-        # edge within the tile). The fourth is the buffer for accepted items.
+        # adding the number of an edge gives the edge's place; where lists are walked from the end, their last place
+        # plus that number), vertices (its id), and keys (the number of its first edge within the tile). The fourth is
+        # the buffer for accepted items.
         bases = offsets_shared(FREE)
         vertices = ids_shared(FREE + OFFSETS * TILE)
         buffer = ids_shared(FREE + (OFFSETS + IDS) * TILE)
@@ -178,7 +182,7 @@ def pushing(
                     begun = np.int64(scan[low + j])
                     keys[j] = max(begun - first, 0)
                     vertices[j] = x
-                    bases[j] = lists.offsets[x] - begun
+                    bases[j] = lists.offsets[x + 1] - 1 + begun if descends else lists.offsets[x] - begun
                     j += block_size()
                 at = first
                 stop = last
@@ -195,7 +199,7 @@ def pushing(
                     k = I(0)
                     if position < stop:
                         source = source_in(keys, many, np.int32(position - first))
-                        k = I(bases[source] + position)
+                        k = I(bases[source] - position) if descends else I(bases[source] + position)
                         x = np.int64(vertices[source])
                         if not sifts:
                             ok, item, _ = visit(p, C, slot, lists, out, x, k, np.int64(lists.ends[k]))
@@ -245,7 +249,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         "out": edge.out,
     }
     # The kernel is pushing(visit=..., appends=..., ...), made when the program is compiled, and gets these arguments.
-    more: dict[str, Constant] = dict(edge.appends)
+    more: dict[str, Constant] = dict(edge.appends) | ({"descends": True} if step.descending else {})
     if b.acceptance is not None and deduplication(step, b) == "direct":
         more |= {"deliver": b.acceptance.deliver(step), "delivers": True}
     if deduplication(step, b) == "told":
