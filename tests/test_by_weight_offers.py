@@ -99,7 +99,9 @@ def test_the_heaviest_in_edge_comes_first(backend: Backend) -> None:
 # ---- limits --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", ["int64", "float32", "float64"])
+@pytest.mark.parametrize(
+    "weights", ["int64", *(pytest.param(each, marks=pytest.mark.deep) for each in ("float32", "float64"))]
+)
 def test_limited_distances_are_those_of_other_orders(backend: Backend, weights: str) -> None:
     for seed, g in enumerate(random_graphs(8, seed=6, min_vertices=1, max_vertices=200, weights=(weights,))):
         source, target = np.random.default_rng(seed).integers(g.num_vertices, size=2).tolist()
@@ -116,8 +118,9 @@ def test_limited_distances_are_those_of_other_orders(backend: Backend, weights: 
                 fr.verify.sssp(there, found).raise_if_failed()
 
 
-@pytest.mark.parametrize("graph", [fr.rmat(10, 16, seed=2, weights=(1, 64)), fr.urand(10, 16, seed=2, weights=(1, 64))])
-def test_few_edges_of_what_is_near_are_visited(backend: Backend, graph: fr.Graph) -> None:
+@pytest.mark.parametrize("make", [fr.rmat, fr.urand])
+def test_few_edges_of_what_is_near_are_visited(backend: Backend, make: Callable[..., fr.Graph]) -> None:
+    graph = make(10, 16, seed=2, weights=(1, 64))
     source = int(graph.out_degree.argmax())
     distance = fr.sssp(graph, source).distance
     cutoff = int(np.median(distance[distance < 10**6]))
@@ -263,8 +266,9 @@ def test_paths_that_are_wide_enough(backend: Backend, least: int) -> None:
         assert made <= 2 * np.count_nonzero(graph.weights >= least)
 
 
-@pytest.mark.parametrize("graph", [fr.rmat(10, 16, seed=2, weights=(1, 64)), fr.urand(10, 16, seed=2, weights=(1, 64))])
-def test_most_edges_are_never_visited(backend: Backend, graph: fr.Graph) -> None:
+@pytest.mark.parametrize("make", [fr.rmat, fr.urand])
+def test_most_edges_are_never_visited(backend: Backend, make: Callable[..., fr.Graph]) -> None:
+    graph = make(10, 16, seed=2, weights=(1, 64))
     source, widths, edges = int(graph.out_degree.argmax()), [], []
     for schedule in (NEAR_FAR, BY_WEIGHT):
         p = problem(backend(graph), source, "int64", 0, 2**40)
