@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from frontier.backends.cpu.intrinsics import fetch_add
     from frontier.backends.cpu.runtime import next_piece, piece
 
-__all__ = ["LEAST", "MOST", "over_elements", "over_list", "over_pieces", "over_vertices"]
+__all__ = ["LEAST", "MOST", "over_elements", "over_list", "over_part", "over_pieces", "over_vertices"]
 
 #: Fewest and most elements of a piece: with fewer, dividing the work costs more than it saves.
 LEAST, MOST = 64, 4096
@@ -74,11 +74,22 @@ def over_vertices() -> Callable[..., Any]:
 
 def over_list(where: Callee, renumbered: bool, weighted: bool) -> Callable[..., Any]:
     """Return a walk over the edges of a vertex for whose far ends a condition holds: far end, slot and weight."""
+    part = over_part(where, renumbered, weighted)
+
+    def edges(p, C, slot, lists, x):
+        for far, e, weight in part(p, C, slot, lists, np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+            yield far, e, weight
+
+    return edges
+
+
+def over_part(where: Callee, renumbered: bool, weighted: bool) -> Callable[..., Any]:
+    """The same for a part of the lists, from a position to another."""
     every = where is None
     slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
-    def edges(p, C, slot, lists, x):
-        for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+    def edges(p, C, slot, lists, first, end):
+        for k in range(first, end):
             far = np.int64(lists.ends[k])
             e = slot_at(lists, k)
             weight = weight_at(lists, e)
