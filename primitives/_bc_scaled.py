@@ -5,8 +5,9 @@ as much farther as the edge is long. These edges form an acyclic graph, whose le
 to count paths and backwards for dependencies. By weights, a level consists of the vertices all of whose edges from
 nearer vertices have been seen (Kahn: Topological sorting of large networks, 1962).
 
-The number of shortest paths to v is ``sigma[v] * 2**(512 * exponent[v])``, with sigma from 1 to 2**512. A sum needs the
-greatest exponent among its terms first. Dependencies need only ratios of two such numbers, which are at most 1:
+The number of shortest paths to v, sigma, is a word: its lower 40 bits are a fraction from 1/2 to 1, the others an
+exponent of two, which a float64 has no room for. A reduction of its own adds such words, rounding by 2**-39 at most.
+Dependencies need only ratios of two such numbers, which are at most 1:
 
     delta(v) = sum over edges (v, w) that lead onward of sigma(v) / sigma(w) * (end(w) + delta(w)),
 
@@ -17,6 +18,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
@@ -29,9 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["check_positive", "check_sums", "fields", "program"]
 
-#: Numbers of paths are kept below this, and the exponent counts its powers.
-UNIT = 2.0**512
-SHRINK = 1 / UNIT
+#: Bits of the fraction of a number of paths, those bits, the number 1, and what stands for too large numbers.
+BITS = 40
+FRACTION = (1 << BITS) - 1
+ONE = 1 << (BITS - 1)
+MOST = (1 << 63) - 1
 
 
 def begin(p, v):
@@ -50,8 +55,7 @@ def begin_by_weight(p, v):
 
 def reset(p, v, source):
     """Reset the number of paths to v, which is 1 for a source, and the dependency on v."""
-    p.sigma[v] = 1.0 if source else 0.0
-    p.exponent[v] = 0
+    p.sigma[v] = ONE if source else 0
     p.delta[v] = 0.0
     return source
 
@@ -115,45 +119,45 @@ def either(p):
 # -- numbers of paths ---------------------------------------------------------------------------
 
 
-def paths(p, src, dst):
-    """The number of paths to src in the unit of dst; what is beyond 512 bits of the sum is 0."""
-    apart = p.top[dst] - p.exponent[src]
-    return p.sigma[src] if apart == 0 else p.sigma[src] * SHRINK if apart == 1 else 0.0
+def add_paths(total, value):
+    """Add two numbers of paths."""
+    large = max(total, value)
+    small = min(total, value)
+    apart = (large >> BITS) - (small >> BITS)
+    if small == 0 or apart > BITS:
+        return large
+    fraction = (large & FRACTION) + (((small & FRACTION) + ((1 << apart) >> 1)) >> apart)
+    exponent = large >> BITS
+    if fraction > FRACTION:
+        fraction = (fraction + 1) >> 1
+        exponent += 1
+    return exponent << BITS | fraction if exponent < MOST >> BITS else MOST
 
 
-def count_paths(p, v):
-    """Set the number of paths to v, in a greater unit if need be."""
-    large = p.sum[v] >= UNIT
-    p.sigma[v] = p.sum[v] * SHRINK if large else p.sum[v]
-    p.exponent[v] = p.top[v] + 1 if large else p.top[v]
+fr.register_reduction("paths", add_paths, identity=0, kinds="i", exact="")
 
 
 def along(p, src, dst):
     """The dependency on an edge that leads onward."""
-    share = p.sigma[src] / p.sigma[dst]
-    for _ in range(min(p.exponent[dst] - p.exponent[src], 3)):  # then it is 0
-        share *= SHRINK
+    if p.sigma[dst] == MOST:
+        return np.nan  # which the caller finds
+    share = (p.sigma[src] & FRACTION) / (p.sigma[dst] & FRACTION)
+    apart = min((p.sigma[dst] >> BITS) - (p.sigma[src] >> BITS), 1100)  # then it is 0
+    for _ in range(apart >> 5):
+        share *= 2.0**-32
+    for _ in range(apart & 31):
+        share *= 0.5
     return share * (p.end[dst] + p.delta[dst])
-
-
-def exponent(p, src, dst):
-    """The unit of the number of paths to a nearer vertex."""
-    return p.exponent[src] if leads_onward(p, src, dst) else -1
-
-
-def exponent_by_weight(p, src, dst, weight):
-    """The same by weights."""
-    return p.exponent[src] if is_tight(p, src, dst, weight) else -1
 
 
 def nearer(p, src, dst):
     """The number of paths to a nearer vertex."""
-    return paths(p, src, dst) if leads_onward(p, src, dst) else 0.0
+    return p.sigma[src] if leads_onward(p, src, dst) else 0
 
 
 def nearer_by_weight(p, src, dst, weight):
     """The same by weights."""
-    return paths(p, src, dst) if is_tight(p, src, dst, weight) else 0.0
+    return p.sigma[src] if is_tight(p, src, dst, weight) else 0
 
 
 # -- dependencies -------------------------------------------------------------------------------
@@ -188,11 +192,7 @@ def add_edge_by_weight(p, src, dst, weight, edge):
 @lru_cache(maxsize=4)  # compiled code is found by its step
 def program(weighted: bool, edges: bool) -> type[fr.Enactor]:
     """Return the program; it sums up dependencies on edges, or on vertices."""
-    count = (
-        fr.Gather(exponent_by_weight if weighted else exponent, "max", into="top"),
-        fr.Gather(nearer_by_weight if weighted else nearer, "sum", into="sum"),
-        fr.Compute(count_paths),
-    )
+    count = fr.Gather(nearer_by_weight if weighted else nearer, "paths", into="sigma", inplace=True)
     back = fr.Gather(dependency_by_weight if weighted else dependency, "sum", into="delta", edges="out", inplace=True)
     if weighted:
         out: tuple[Any, ...] = (
@@ -202,7 +202,7 @@ def program(weighted: bool, edges: bool) -> type[fr.Enactor]:
             fr.Gather(tight, "sum", into="waiting", over="vertices"),
             fr.Sequence(
                 fr.Filter(is_source),
-                fr.Loop(fr.Advance(arrive), fr.Filter(ready), *count, record="levels"),
+                fr.Loop(fr.Advance(arrive), fr.Filter(ready), count, record="levels"),
                 over="vertices",
             ),
             fr.Reduce(is_lost, "max", into="lost_now", over="vertices"),
@@ -210,7 +210,7 @@ def program(weighted: bool, edges: bool) -> type[fr.Enactor]:
         )
     else:
         search = fr.Advance(visit, where=unvisited, unique="claimed")
-        loop = fr.Loop(search, *count, count="depth", record="levels")
+        loop = fr.Loop(search, count, count="depth", record="levels")
         out = (fr.Set(depth=0), fr.Sequence(fr.Filter(begin), loop, over="vertices"))
     if edges:
         last = fr.Compute(add_edge_by_weight if weighted else add_edge, over="edges")
@@ -224,10 +224,7 @@ def program(weighted: bool, edges: bool) -> type[fr.Enactor]:
 def fields(g: fr.Graph, weighted: bool, edges: bool, end: Any = 1, ends: bool = False) -> dict[str, Field]:
     """Return the fields; ``end`` is 1 for targets and 0 for others, ``ends`` whether ends of paths count."""
     made: dict[str, Field] = {
-        "sigma": fr.vertex("float64"),
-        "exponent": fr.vertex("int32"),
-        "top": fr.vertex("int32"),
-        "sum": fr.vertex("float64"),
+        "sigma": fr.vertex("int64"),
         "delta": fr.vertex("float64"),
         "end": fr.vertex("int8", end),
         "ends": fr.scalar("float64", float(ends)),
@@ -260,8 +257,10 @@ def check_positive(g: fr.Graph) -> None:
         )
 
 
-def check_sums(lost: Any) -> None:
-    """Raise an error if a distance was so large that a weight was lost in rounding."""
+def check_sums(found: Any, lost: Any) -> None:
+    """Raise an error if there were too many paths, or a distance was so large that a weight was lost in rounding."""
+    if not np.isfinite(found).all():
+        raise GraphError(f"there are more than 2**{MOST >> BITS} shortest paths between two vertices")
     if lost:
         raise GraphError(
             "betweenness needs weights that are less different: along some shortest path the distance plus the next "

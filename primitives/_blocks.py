@@ -26,7 +26,16 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._oriented import undivided
 from frontier.primitives.bfs import unvisited, visit
-from frontier.primitives.cc import SAMPLES, Afforest, ballot, components_problem, compress, elected, outside, vote
+from frontier.primitives.cc import (
+    SAMPLES,
+    Afforest,
+    ballot,
+    components_problem,
+    compress,
+    elected,
+    outside_with_more,
+    vote,
+)
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -98,7 +107,7 @@ FIND_BLOCKS = (
     fr.Compute(vote, over=SAMPLES),
     fr.Reduce(ballot, "max", into="top", over=SAMPLES),
     fr.Set(giant=elected),
-    fr.Sequence(fr.Filter(outside), fr.Advance(join, part=slice(2, None), output=None), over="vertices"),
+    fr.Sequence(fr.Filter(outside_with_more), fr.Advance(join, part=slice(2, None), output=None), over="vertices"),
     fr.Compute(compress, over="vertices"),
 )
 

@@ -309,21 +309,29 @@ def fields(g: Graph, resolution: float, seed: int, among: int, label: Any = None
     }
 
 
+def looped(p, src, dst, weight):
+    """The weight of a loop."""
+    return weight if src == dst else 0
+
+
+class Weights(fr.Enactor):
+    """Add up the weights of edges at every vertex, and of loops."""
+
+    loop = (
+        WEIGH[0],
+        fr.Gather(looped, "sum", into="inside", edges="out", over="vertices"),
+    )
+
+
 def modularity(h: Graph, resolution: float) -> float:
     """Return the modularity of a graph in which each vertex is a community."""
-    if not h.num_slots:
-        return 0.0
-    assert h.weights is not None
-    assert h.out_weight is not None
-    memory, weight = h.placement.memory, h.out_weight.copy()
-    sources, targets = h.sources, h.targets  # in the memory of edges, which may be another
-    loops = namespace_of(sources).flatnonzero(sources == targets)
-    inside = memory.moved(h.weights[loops]).astype(np.float64)
-    weight[memory.moved(sources[loops])] += inside  # there is one loop of a vertex at most
-    total = float(weight.sum())
+    p = fr.Problem(h, weight=fr.vertex("int64"), inside=fr.vertex("int64"))
+    if h.num_slots:
+        Weights(p).run()
+    total = float(p.weight.sum())
     if total == 0:
         return 0.0
-    return 2 * float(inside.sum()) / total - resolution * float(((weight / total) ** 2).sum())
+    return 2 * float(p.inside.sum()) / total - resolution * float(((p.weight / total) ** 2).sum())
 
 
 def facts(g: Graph, result: CommunitiesResult) -> dict[str, Any]:

@@ -23,7 +23,8 @@ import numpy as np
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
-from frontier.graph.subgraphs import groups
+from frontier.graph.moving import remade
+from frontier.graph.subgraphs import between_groups, groups
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._communities import (
     CommunitiesResult,
@@ -60,11 +61,11 @@ class Level:
     skew: Any = None
     mass: Any = None
 
-    def contracted(self, group: Any) -> Level:
+    def contracted(self, group: Any, count: int) -> Level:
         """The level in which each group of vertices is one vertex; groups are numbered from 0 on, and all occur."""
-        smaller = self.graph.contracted(group)
-        n = smaller.num_vertices
-        skew, mass = (None if each is None else sums_by(group, n, each) for each in (self.skew, self.mass))
+        with self.graph.placement.memory.using("a contracted graph"):
+            smaller = remade(self.graph, between_groups, group, count)
+        skew, mass = (None if each is None else sums_by(group, count, each) for each in (self.skew, self.mass))
         return replace(self, graph=smaller, skew=skew, mass=mass)
 
     def quality(self) -> float:
@@ -91,8 +92,8 @@ class Level:
         """Numbers of the communities to begin with, and their level: each vertex alone, or labels that are given."""
         if start is None:
             return self.graph.placement.memory.xp.arange(self.graph.num_vertices, dtype=self.graph.id_dtype), self
-        _, label = groups(self.graph, start)
-        return label, self.contracted(label)
+        values, label = groups(self.graph, start)
+        return label, self.contracted(label, len(values))
 
     def result(
         self, label: Any, communities: Level, graphs: int, resolution: float, steps: Sequence[Any]

@@ -203,8 +203,9 @@ def betweenness(
     Raises
     ------
     GraphError
-        If a source or target does not exist, or if ``weighted`` and there are no weights, one is 0, or so small that
-        it is lost in rounding when added to a distance.
+        If a source or target does not exist, there are more than 2**8388607 paths between two vertices, or if
+        ``weighted`` and there are no weights, one is 0, or so small that it is lost in rounding when added to a
+        distance.
     NegativeWeightError
         If a weight is negative, and ``weighted``.
 
@@ -213,7 +214,8 @@ def betweenness(
     O(n + m) work for each source, by weights that of :func:`frontier.sssp`. The last bits depend on the order in which
     paths are added. On a small graph, many sources are processed at once, each in its own copy of the graph. The copies
     take at most 3 MB of host memory, or 1.3 GB of GPU memory and never more than half of what is free there. Numbers of
-    paths may exceed float64, as they do on large grids: then the computation is made once more, with scaled numbers.
+    paths may exceed float64, as they do on large grids: then the computation is made once more, with 40 bits and
+    an exponent of 23 for each number of paths, and so are later ones on this graph at once.
 
     Examples
     --------
@@ -227,13 +229,15 @@ def betweenness(
     if weighted:
         scaled.check_positive(g)
     found = None
-    if not weighted and ids is None:
+    beyond: list[bool] = g.cached("paths beyond float64", lambda: [False])  # on large grids, from any source
+    if not (weighted or beyond[0]) and ids is None:
         batch = fr.BatchedSources(g, sources, Betweenness, FIELDS, schedule, seed=seed)
         batch.enactor = _program(g, batch.copies)
         batch.problem.ends = float(endpoints)
         batch.run()
         found = batch.sum("centrality")
-    if found is None or not np.isfinite(found).all():  # more paths than float64 can count
+        beyond[0] = not np.isfinite(found).all()
+    if found is None or beyond[0]:
         batch, found = sums(g, sources, ids, weighted, False, endpoints, schedule, seed)
     sampled = sources is not None and not is_several(sources)
     found = scale(g, found, batch.sources if sampled else None, normalized, endpoints)
@@ -255,9 +259,9 @@ def sums(
     fields = scaled.fields(g, weighted, edges, end, ends)
     batch = fr.BatchedSources(g, sources, scaled.program(weighted, edges), fields, schedule, seed=seed)
     batch.run()
-    if weighted:
-        scaled.check_sums(int(batch.problem.lost))
-    return batch, batch.sum("through" if edges else "centrality")
+    found = batch.sum("through" if edges else "centrality")
+    scaled.check_sums(found, int(batch.problem.lost) if weighted else 0)
+    return batch, found
 
 
 def scale(

@@ -338,17 +338,17 @@ def once(
             break
         p = fr.Problem(h, **level.fields(seed + len(steps) + 1, SETTLED), **of_parts(level, part))
         REFINING[level.kind, tallies(h)](p, schedule).run()
-        _, group = groups(h, p.label)
+        values, group = groups(h, p.label)
         del p
-        smaller = level.contracted(group)
+        smaller = level.contracted(group, len(values))
         if smaller.graph.num_vertices == h.num_vertices:
             break
         label = part[: smaller.graph.num_vertices].copy()
         label[group] = part
         at, level = group[at], smaller
         steps.append(group)
-    _, last = groups(level.graph, connected(level.graph, part))
-    return last[at], level.contracted(last), steps
+    values, last = groups(level.graph, connected(level.graph, part))
+    return last[at], level.contracted(last, len(values)), steps
 
 
 def of_parts(level: Level, part: Any) -> dict[str, Field]:

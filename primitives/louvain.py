@@ -350,8 +350,8 @@ def descend(
         p = fr.Problem(level.graph, **level.fields(seed + levels, among, start))
         local_moving(level, p, schedule)
         levels += 1
-        _, group = groups(level.graph, p.label)
-        smaller = level.contracted(group)
+        values, group = groups(level.graph, p.label)
+        smaller = level.contracted(group, len(values))
         now = smaller.quality()
         if now < reached:
             break  # moves at the same time can do harm, though they hardly do
@@ -390,8 +390,8 @@ def polished(
         if int(p.round) == 1 and int(p.moves) == 0:  # all have decided to stay
             quiet += 1
             continue
-        _, group = groups(h, p.label if divide is None else divide(h, p.label))
-        smaller = level.contracted(group)
+        values, group = groups(h, p.label if divide is None else divide(h, p.label))
+        smaller = level.contracted(group, len(values))
         now = smaller.quality()
         quiet = 0
         if now > reached:  # else moves at the same time have done harm, and those of other classes may not

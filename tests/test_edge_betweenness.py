@@ -139,17 +139,47 @@ def test_parallel_edges_are_different_paths() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_grid_has_more_paths_than_a_float_counts(weighted: bool) -> None:
-    """One source in the corner: paths are binomials, C(70, 35) at most, with units of 2**16."""
+def test_paths_on_a_grid(weighted: bool) -> None:
+    """One source in the corner, paths to 1e13: beyond 40 bits, numbers of them are rounded."""
+    weights = {"weights": (1, 1), "seed": 1} if weighted else {}
+    g = fr.grid(23, 24, **weights).to("python")
+    found = fr.betweenness(g, [0], targets=range(g.num_vertices), weighted=weighted)
+    close(found.centrality, dependencies_on_a_grid(23, 24) / 2, rtol=1e-10)
+
+
+@pytest.mark.parametrize("apart", [0, 1, 3, 39, 40, 41, 64])
+def test_numbers_of_paths_add_up(apart: int) -> None:
+    """In any order, to the nearest of 40 bits, with a carry or without."""
+    from frontier.primitives._bc_scaled import BITS, FRACTION, ONE, add_paths
+
+    def value(word: int) -> int:
+        return (word & FRACTION) << (word >> BITS)
+
+    for fraction in (ONE, ONE + 1, FRACTION - 1, FRACTION):
+        for other in (ONE, ONE + 5, FRACTION):
+            large, small = (apart + 3) << BITS | fraction, 3 << BITS | other
+            found, exact = add_paths(small, large), value(large) + value(small)
+            assert found == add_paths(large, small)
+            assert found & FRACTION >= ONE
+            assert abs(value(found) - exact) <= 2.0**-39 * exact
+            assert add_paths(found, 0) == found == add_paths(0, found)
+
+
+def test_more_paths_than_there_are_numbers_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if 2**8388603 paths led to the source: of a chain of diamonds the third has one too many."""
     from frontier.primitives import _bc_scaled as scaled
 
-    weights = {"weights": (1, 1), "seed": 1} if weighted else {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scaled, "UNIT", 2.0**16)
-        patch.setattr(scaled, "SHRINK", 2.0**-16)
-        g = fr.grid(18, 21, **weights).to("python")
-        found = fr.betweenness(g, [0], targets=range(g.num_vertices), weighted=weighted)
-    close(found.centrality, dependencies_on_a_grid(18, 21) / 2, rtol=1e-4)
+    monkeypatch.setattr(scaled, "ONE", scaled.MOST - (4 << scaled.BITS) & ~scaled.FRACTION | scaled.ONE)
+    for diamonds in (3, 4):
+        joints = 3 * np.arange(diamonds)
+        src = np.concatenate([joints, joints, joints + 1, joints + 2])
+        dst = np.concatenate([joints + 1, joints + 2, joints + 3, joints + 3])
+        g = fr.from_edges(src, dst, directed=True).to("python")
+        if diamonds == 3:
+            assert fr.betweenness(g, [0], targets=[9]).centrality.tolist() == [0, 0.5, 0.5, 1, 0.5, 0.5, 1, 0.5, 0.5, 0]
+        else:
+            with pytest.raises(fr.GraphError, match="more than 2"):
+                fr.betweenness(g, [0], targets=[12])
 
 
 def dependencies_on_a_grid(rows: int, columns: int) -> Any:

@@ -128,11 +128,12 @@ def test_the_second_time_begins_with_what_was_found(compiled: Backend) -> None:
     xp = h.placement.memory.xp
     best = fr.louvain(g, seed=1)
     level, label = Level(h, 1.0), xp.asarray(best.label)
-    kept, communities, _, levels = descend(level, label, level.contracted(label), 100, (1e-7, 34), 0, None)
+    begun = level.contracted(label, best.count)
+    kept, communities, _, levels = descend(level, label, begun, 100, (1e-7, 34), 0, None)
     equal(fr.Graph.contracted(h, kept).vertices["size"], np.bincount(best.label))
     assert (communities.graph.num_vertices, levels) == (best.count, 1)
     halves = (np.arange(34) % 2).astype(g.id_dtype)
-    found, *_ = descend(level, xp.asarray(halves), level.contracted(halves), 100, (1e-7, 34), 0, None)
+    found, *_ = descend(level, xp.asarray(halves), level.contracted(halves, 2), 100, (1e-7, 34), 0, None)
     assert modularity(g, to_host(found), 1.0) > modularity(g, halves, 1.0) + 0.1
 
 

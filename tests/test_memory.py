@@ -33,7 +33,6 @@ CALLS: dict[str, Callable[[fr.Graph], Any]] = {
 
 #: Bytes of arrays that are neither fields nor of the workspace: first labels, and out-degrees.
 BESIDE: dict[str, Callable[[fr.Graph], int]] = {
-    "cc": lambda g: g.num_vertices * g.targets.itemsize,
     "pagerank": lambda g: g.out_degree.nbytes,
 }
 

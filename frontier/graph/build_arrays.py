@@ -99,9 +99,9 @@ def contracted(
     """
     bits = max(1, (count - 1).bit_length())
     src, dst = group[sources], group[targets]
-    kept = src != dst
+    kept = src < dst if once else src != dst  # of both directions, which have the same sums, one is sorted
     if loops and once:
-        kept |= sources <= targets
+        kept |= (src == dst) & (sources <= targets)
     elif loops:
         kept[...] = True
     slots = xp.flatnonzero(kept)
@@ -112,7 +112,11 @@ def contracted(
     del order
     heads = _heads(xp, keys)
     totals = _sums(xp, weights[slots], heads) if len(keys) else weights[:0]
-    return Rows(*_rows(xp, keys[heads], bits, count, count), totals)
+    keys = keys[heads]
+    if once:
+        keys, places = _with_reverse(xp, keys, bits)
+        totals = totals[places]
+    return Rows(*_rows(xp, keys, bits, count, count), totals)
 
 
 def _keys(src: Array, dst: Array, bits: int) -> Array:

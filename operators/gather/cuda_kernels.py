@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         block_size,
         fetch_add,
         find_first,
+        load_once,
         shuffle,
         thread_index,
         truth,
@@ -63,7 +64,7 @@ def walking(
     slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
     def bring(p, C, slot, lists, x, k, best, result):
-        far = np.int64(lists.ends[k])
+        far = np.int64(load_once(lists.ends, k))
         e = slot_at(lists, k)
         if every or truth(where(p, C, slot, far)):
             weight = weight_at(lists, e)

@@ -25,7 +25,7 @@ from frontier.operators.shared.cuda import among_lanes, halves, two
 from frontier.operators.shared.phases import slot_of_edge, weight_of_edge
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.device.machine import ballot, shuffle, sync_warp
+    from frontier.backends.cuda.device.machine import ballot, load_once, shuffle, sync_warp
     from frontier.backends.cuda.device.names import I
 
 __all__ = ["pairing"]
@@ -56,7 +56,7 @@ def pairing(
     def edge_at(lists, k, last):
         """The far end and the slot of edge ``k``, or of the last edge if ``k`` is beyond it."""
         at = I(min(k, last))
-        far = np.int64(lists.ends[at])
+        far = np.int64(load_once(lists.ends, at))
         return far, slot_at(lists, at)
 
     def value_of(p, C, slot, lists, x, far, e):

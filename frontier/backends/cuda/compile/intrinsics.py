@@ -8,6 +8,7 @@ plain Python.
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 from llvmlite import ir
@@ -41,6 +42,7 @@ __all__ = [
     "float_of",
     "load_acquire",
     "load_acquire_system",
+    "load_once",
     "load_relaxed",
     "match_any",
     "num_blocks",
@@ -406,6 +408,29 @@ release_add = _store("red.release.gpu.global.add.u64")
 store_release = _store("st.release.gpu.global.b64")
 #: Write what another GPU reads by :data:`load_acquire_system`.
 store_relaxed_system = _store("st.relaxed.sys.global.b64")
+
+
+@intrinsic
+def load_once(typingctx: Any, pointer: Any, index: Any) -> Any:
+    """Read an element that is not read again soon, so that it does not displace what is from the caches.
+
+    What a compiler does not know as a plain pointer, such as compressed lists, is read as always.
+    """
+    known = isinstance(pointer, types.CPointer) and pointer.dtype in (types.int32, types.int64)
+    usual = typingctx.resolve_function_type(operator.getitem, (pointer, index), {})
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if not known:
+            return context.get_function(operator.getitem, usual)(builder, args)
+        bits = pointer.dtype.bitwidth
+        address = builder.ptrtoint(_element(builder, args), _I64)
+        kind = ir.FunctionType(ir.IntType(bits), [_I64])
+        text, constraint = f"ld.global.cs.b{bits} $0, [$1];", "=r,l" if bits == 32 else "=l,l"
+        made = builder.asm(kind, text, constraint, [address], False)
+        made.attributes.add("readonly")  # not moved across barriers: a window of lists may be another one behind it
+        return made
+
+    return usual, generate
 
 
 @intrinsic

@@ -43,6 +43,7 @@ __all__ = [
     "launch",
     "load_acquire",
     "load_acquire_system",
+    "load_once",
     "load_relaxed",
     "match_any",
     "namedtuple",
@@ -319,6 +320,11 @@ def word_of(real: Any) -> np.int64:
 def release_add(pointer: Any, index: Any, value: Any) -> None:
     """Add."""
     pointer[index] += value
+
+
+def load_once(pointer: Any, index: Any) -> Any:
+    """Read an element."""
+    return pointer[index]
 
 
 def prefetch(pointer: Any, index: Any) -> None:
