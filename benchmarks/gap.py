@@ -80,14 +80,12 @@ CALLS = {
     "PageRank to 1e-4": Call("pr_spmv", ranks, fr.verify.pagerank, PAGERANK, iterates=True),
     "PageRank to 1e-4, GAP: ranks of the same iteration": Call("pr", ranks, fr.verify.pagerank, PAGERANK),
     "connected components": Call("cc", lambda g, s: fr.connected_components(g), fr.verify.connected_components),
-    "betweenness, one source": Call(
-        "bc", lambda g, s: fr.betweenness(g, sources=[s]), fr.verify.betweenness, ("-i1",)
-    ),
+    "betweenness, one source": Call("bc", lambda g, s: fr.betweenness(g, sources=[s]), fr.verify.betweenness, ("-i1",)),
 }
 
 
 class Times(NamedTuple):
-    """The shortest call in milliseconds, and its iterations (1 where it does not tell)."""
+    """The milliseconds of the shortest call, and its iterations."""
 
     least: float
     iterations: int
@@ -109,9 +107,8 @@ def write(g: fr.Graph, folder: Path) -> None:
 def theirs(call: Call, source: int, folder: Path, given: argparse.Namespace) -> Times:
     """What a process of GAP measures; of shortest paths with the better width of buckets."""
     graph = folder / ("graph.wsg" if call.weighted else "graph.sg")
-    words = [given.gap / call.program, f"-f{graph}", f"-n{given.calls}", *call.options]
-    if call.program in ("bfs", "sssp", "bc"):
-        words.append(f"-r{source}")
+    start = [f"-r{source}"] if call.program in ("bfs", "sssp", "bc") else []
+    words = [given.gap / call.program, f"-f{graph}", f"-n{given.calls}", *call.options, *start]
     found = []
     for width in given.deltas if call.weighted else [None]:
         own = [*words, f"-d{width}"] if width else words
@@ -125,13 +122,12 @@ def theirs(call: Call, source: int, folder: Path, given: argparse.Namespace) -> 
 
 def ours(call: Call, g: fr.Graph, source: int, given: argparse.Namespace) -> tuple[Times, bool]:
     """What Frontier takes, and whether the result is right."""
-    times, result = [], None
+    times = []
     for _ in range(given.calls):
         begun = time.perf_counter()
         result = call.run(g, source)
         times.append(1000 * (time.perf_counter() - begun))
-    right = bool(call.verify(g, result))
-    return Times(min(times), result.iterations if call.iterates else 1), right
+    return Times(min(times), result.iterations if call.iterates else 1), bool(call.verify(g, result))
 
 
 def measured(g: fr.Graph, folder: Path, given: argparse.Namespace) -> Iterator[tuple[dict[str, Any], bool]]:
@@ -189,13 +185,12 @@ def main(words: list[str] | None = None) -> int:
             for row, right in measured(g, Path(folder), given):
                 rows.append({"graph": graph, **row})
                 fine &= right
-                this, other = row["Frontier"], row["GAP"]
-                wrong = "" if right else "  WRONG"
+                this, other, wrong = row["Frontier"], row["GAP"], "" if right else "  WRONG"
                 print(f"{graph:9s} {row['call']:56s} {this:9.2f} {other:9.2f} {other / this:6.2f}{wrong}", flush=True)
     if given.json and rows:
         note = (
-            f"{given.threads} threads. One run, the systems in turn: medians over {given.sources} sources of the best of "
-            f"{given.calls} calls, the same graphs and sources. Copies that Frontier makes after some calls were there. "
+            f"{given.threads} threads. One run, the systems in turn: medians over {given.sources} sources of the best "
+            f"of {given.calls} calls. Copies that Frontier makes after some calls were there. "
             f"GAP: distances of integers, the better delta of {', '.join(map(str, given.deltas))}."
         )
         Measurement.now("Frontier beside the GAP Benchmark Suite, milliseconds", rows, note=note).write(given.json)

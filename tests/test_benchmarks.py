@@ -23,6 +23,7 @@ from benchmarks import (
     ablations,
     catalogue,
     closures,
+    gap,
     gpu_graphs,
     gpu_properties,
     gpu_rest,

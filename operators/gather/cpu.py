@@ -61,16 +61,15 @@ def gathering(
         for x in vertices(C, slot, w, W, everything, queue, total, lists):
             result = np.float64(identity) if real else np.int64(identity)
             k, end = np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])
-            if abreast:
-                if end - k >= LONG:
-                    second, third, fourth = np.float64(identity), np.float64(identity), np.float64(identity)
-                    while k + 4 <= end:
-                        result = more(p, C, slot, lists, x, k, result)
-                        second = more(p, C, slot, lists, x, k + 1, second)
-                        third = more(p, C, slot, lists, x, k + 2, third)
-                        fourth = more(p, C, slot, lists, x, k + 3, fourth)
-                        k += 4
-                    result = add(C, slot, add(C, slot, result, second), add(C, slot, third, fourth))
+            if abreast and end - k >= LONG:
+                second, third, fourth = np.float64(identity), np.float64(identity), np.float64(identity)
+                while k + 4 <= end:
+                    result = more(p, C, slot, lists, x, k, result)
+                    second = more(p, C, slot, lists, x, k + 1, second)
+                    third = more(p, C, slot, lists, x, k + 2, third)
+                    fourth = more(p, C, slot, lists, x, k + 3, fourth)
+                    k += 4
+                result = add(C, slot, add(C, slot, result, second), add(C, slot, third, fourth))
             for far, e, weight in edges(p, C, slot, lists, k, end):
                 result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
             into[x] = truth(result) if flag else result
