@@ -388,11 +388,11 @@ def take(values: Any, index: Any, out: Any = None) -> Array:
     from frontier.graph import build_kernels as kernels
 
     bits = f"i{values.itemsize}"
-    out = np.empty(len(index), values.dtype) if out is None else out
+    taken: Array = np.empty(len(index), values.dtype) if out is None else out
     bounds = stretches(len(index), workers)
-    source, index, target = read_only(values.view(bits)), read_only(index), out.view(bits)
+    source, index, target = read_only(values.view(bits)), read_only(index), taken.view(bits)
     threads.run(lambda w: kernels.take(source, index, bounds[w], bounds[w + 1], target), workers)
-    return out
+    return taken
 
 
 def workers_for(count: int) -> int:
