@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import frontiers, graphs
 
 import frontier as fr
-from frontier.operators.shared.cpu_walks import vertex_at
+from frontier.operators.shared.cpu_walks import begins_heavy, vertex_at
 from frontier.program.execution import run
 
 counts = st.sampled_from(WORKERS)
@@ -183,6 +183,9 @@ def test_pieces_have_equally_many_edges():
     work = np.diff(bounds) + np.diff(offsets[bounds])
     assert (np.abs(work - work.mean()) <= g.traits.max_degree + 2).all()
     assert (np.abs(work[4:] - work.mean()) < work.mean() / 4).all()  # behind the hubs
+    assert begins_heavy(g, n, 64)  # so they are looked for
+    assert not begins_heavy(g, n, 4 * n)  # a piece for all
+    assert not any(begins_heavy(even, even.num_vertices, 64) for even in (fr.grid(30, 40), fr.path(2)))
 
 
 def far_value(p, src):

@@ -61,14 +61,16 @@ def over_elements(counted: bool = False) -> Callable[..., Any]:
 def over_vertices() -> Callable[..., Any]:
     """Return a walk over a worker's vertices of a frontier that counts the edges of their lists as examined.
 
-    Pieces of all vertices have about equally many edges: by degree, a third may belong to the first few thousand.
+    Pieces of all vertices have about equally many edges where the first has many: by degree, a third may belong to the
+    first few thousand.
     """
     pieces = over_pieces(LEAST, MOST)
 
     def vertices(C, slot, w, W, everything, queue, total, lists):
         examined = np.int64(0)
+        level = everything and W > 1 and begins_heavy(lists, total, piece(total, W, LEAST, MOST))
         for first, end in pieces(C, slot, w, W, total):
-            if everything and W > 1:
+            if level:
                 first = vertex_at(lists, total, first)
                 end = vertex_at(lists, total, end)
             for i in range(first, end):
@@ -78,6 +80,13 @@ def over_vertices() -> Callable[..., Any]:
         fetch_add(C, slot + EXAMINED, examined)
 
     return vertices
+
+
+def begins_heavy(lists, total, size):
+    """Whether the first vertices have more than twice as many edges as equally many others on average."""
+    begin = np.int64(lists.offsets[0])
+    here = np.float64(np.int64(lists.offsets[min(size, total)]) - begin)
+    return here * np.float64(total) > 2.0 * np.float64(size) * np.float64(np.int64(lists.offsets[total]) - begin)
 
 
 def vertex_at(lists, total, number):
