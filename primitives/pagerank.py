@@ -26,7 +26,7 @@ import frontier as fr
 from frontier.errors import GraphError, NotConvergedError
 from frontier.graph.labels import called
 from frontier.graph.scaling import is_moderate
-from frontier.memory.arrays import to_host
+from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._arguments import check_number, check_weights, values_of_vertices
 from frontier.primitives._scaled import with_rows_scaled
 from frontier.program.problem import Field
@@ -235,7 +235,8 @@ def pagerank(
         How the rank of vertices without out-edges is distributed, if not as jumps are; scaled to sum 1.
     start : array of shape (n,), or mapping from vertex (label) to float, optional
         The ranks before the first iteration, scaled to sum 1: with those of a graph that differs a little, or of
-        another damping, there are fewer iterations. Equal by default.
+        another damping, there are fewer iterations. Equal by default, but where jumps alone lead to some vertices of an
+        undirected graph, these begin with ``1 - damping`` of the others' rank, unless ``tolerance`` is 0.
     weighted : bool
         Whether a vertex divides its rank among its out-edges by their weights.
     max_iterations : int
@@ -274,12 +275,15 @@ def pagerank(
         shares["fall"] = fr.vertex("float64", fall)
     g = with_rows_scaled(g) if weighted else g
     degree = g.out_weight if weighted else g.out_degree
+    any_dangling = not np.all(degree)
+    begin = _distribution(g, "start", start)
+    if begin is None and any_dangling and tolerance > 0 and not (g.directed or shares):
+        begin = _apart_from_edges(degree, damping)
     p = fr.Problem(
         g,
         **pagerank_fields(
             n, degree, weighted, damping, tolerance, max_iterations,
-            any_dangling=not np.all(degree), rounded=not weighted and _may_round(damping, tolerance),
-            start=_distribution(g, "start", start),
+            any_dangling=any_dangling, rounded=not weighted and _may_round(damping, tolerance), start=begin,
         ),
         **shares,
     )  # fmt: skip
@@ -325,6 +329,18 @@ def pagerank_fields(
         "iterations": fr.scalar("int64"),
         "limit": fr.scalar("int64", limit),
     }
+
+
+def _apart_from_edges(degree: Any, damping: float) -> Any:
+    """Equal ranks, but 1 - damping of them for vertices without edges, as in the end.
+
+    From equal ranks on, the first iterations would do little else than to find that (two of ten on R-MAT 20 to 1e-4).
+    """
+    xp, alone = namespace_of(degree), degree == 0
+    equal = 1.0 / (len(degree) - damping * int(alone.sum()))
+    begin = xp.full(len(degree), equal)
+    begin[alone] = equal * (1.0 - damping)
+    return begin
 
 
 def _may_round(damping: float, tolerance: float) -> bool:

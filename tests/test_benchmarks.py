@@ -23,6 +23,7 @@ from benchmarks import (
     ablations,
     catalogue,
     closures,
+    gap,
     gpu_graphs,
     gpu_properties,
     gpu_rest,
@@ -337,3 +338,41 @@ def test_iterations_beside_cugraph() -> None:
     assert "kron21 14 iterations" in line
     assert "was not recorded" in line
     assert published.stops({("kron21", "pagerank"): {**row, "graph": "kron21, 64-bit ids"}}) == []
+
+
+#: Stands for a program of GAP: it reads the graph, and says how much of it there is, as if that were milliseconds.
+PROGRAM = """#!{python}
+import sys
+import numpy as np
+options = {{word[1]: word[2:] for word in sys.argv[1:]}}
+data = open(options["f"], "rb").read()
+slots, vertices = np.frombuffer(data, np.int64, 2, 1)
+offsets = np.frombuffer(data, np.int64, vertices + 1, 17)
+width = 2 if options["f"].endswith(".wsg") else 1
+lists = np.frombuffer(data, np.int32, -1, 17 + 8 * len(offsets)).reshape(-1, width)
+assert data[0] == 0 and len(lists) == offsets[-1] == slots and lists[:, 0].max() < vertices
+assert width == 1 or 1 <= lists[:, 1].min() <= lists[:, 1].max() <= 64
+assert ("r" in options) == any(name in sys.argv[0] for name in ("bfs", "sssp", "bc"))
+for _ in range(int(options["n"])):
+    if "l" in options:
+        print("    0                0.50000", "    1                0.00001", sep="\\n")
+    print("Trial Time:          ", (slots + int(options.get("d", 0))) / 1e6)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="programs are scripts")
+def test_beside_gap(tmp_path: Path) -> None:
+    for name in ("bfs", "sssp", "pr", "pr_spmv", "cc", "bc"):
+        (tmp_path / name).write_text(PROGRAM.format(python=sys.executable), encoding="utf-8")
+        (tmp_path / name).chmod(0o700)
+    words = ("--gap", str(tmp_path), "--graphs", "karate", "no-such-graph", "--sources", "2", "--calls", "2")
+    path = tmp_path / "rows.json"
+    out = printed("benchmarks.gap", *words, "--deltas", "10", "2", "--warm", "0", "--json", str(path))
+    assert "left out: no-such-graph" in out
+    assert "WRONG" not in out
+    found = {row["call"]: row["GAP"] for row in table_of(path)}
+    assert set(found) == {*gap.CALLS, "PageRank to 1e-4, an iteration"}
+    slots = graphs.load("karate").num_slots / 1000
+    assert found["BFS"] == pytest.approx(slots, abs=0.01)
+    assert found["SSSP, int64 with parents"] == pytest.approx(slots + 0.002, abs=0.006)
+    assert found["PageRank to 1e-4, an iteration"] == pytest.approx(slots / 2, abs=0.01)

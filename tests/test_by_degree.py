@@ -16,6 +16,7 @@ from frontier.errors import NotConvergedError
 from frontier.graph import by_degree as copies
 from frontier.graph.by_degree import by_degree, has_by_degree
 from frontier.memory.host import HostMemory
+from frontier.program import numbering
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,6 +200,23 @@ def test_pauses_show_fields_and_take_changes(backend: Backend, g: fr.Graph, ever
             enactor.resume(on_step=look)
     same(enactors[1].problem, enactors[0].problem)
     assert all(np.array_equal(a, b) for a, b in zip(*seen, strict=True))
+
+
+def test_only_fields_that_may_change_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = Many.program()
+    assert numbering._written(loop) >= set(problem(web()).arrays)  # which change all
+    assert numbering._written(fr.Sequence(fr.Gather(of_source, "sum", "total"))) == {"total"}
+    assert numbering._written(fr.Sequence(fr.Swap("least", "other"))) == {"least", "other"}
+    moved: list[tuple[int, int]] = []
+    permute = numbering.Renumbered._permute
+
+    def watched(self: Any, here: fr.Problem, there: fr.Problem, ids: Any, names: list[str]) -> None:
+        moved.append((len(self._moved()), len(names)))
+        permute(self, here, there, ids, names)
+
+    monkeypatch.setattr(numbering.Renumbered, "_permute", watched)
+    fr.pagerank(web(), tolerance=1e-4, schedule=BY_DEGREE)
+    assert moved == [(4, 4), (4, 3)]  # all but degrees
 
 
 def test_what_did_not_converge_is_the_problem(backend: Backend) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from strategies import frontiers, graphs
 
 import frontier as fr
+from frontier.operators.shared.cpu_walks import begins_heavy, vertex_at
 from frontier.program.execution import run
 
 counts = st.sampled_from(WORKERS)
@@ -149,6 +150,42 @@ def test_it_refuses(backend):
         fr.gather(p, fr.Frontier.all(g), by_weight, "sum", into="o_int64")
     with pytest.raises(fr.FunctorError, match="no argument 'dst' here; there is src"):
         fr.Gather(one, "sum", into="o_int64", where=pool.open_dst)
+
+
+def weighed(p, src, weight):
+    return p.real[src] * weight
+
+
+@pytest.mark.parametrize(("op", "of"), [("sum", np.nansum), ("min", np.nanmin), ("max", np.nanmax)])
+def test_floats_of_lists_of_every_length(backend, op, of):
+    """Every edge counts once: of lists too short to go abreast, of others, and of what is left of these."""
+    lengths = np.array([*range(1, 21), 67])
+    rng = np.random.default_rng(3)
+    src = np.concatenate([100 + rng.permutation(67)[:k] for k in lengths])
+    dst = np.repeat(np.arange(len(lengths)), lengths)
+    weights = rng.integers(1, 9, len(src)).astype(float)
+    real = rng.integers(-500, 500, 167).astype(float)
+    if op != "sum":
+        real[100 + rng.permutation(67)[:5]] = np.nan  # which is never less or greater
+        real[src[0]] = 7  # the only edge of a vertex
+    g = fr.from_edges(src, dst, weights, num_vertices=167, directed=True)
+    p = fr.Problem(backend(g), real=fr.vertex("float32", real), found=fr.vertex("float64"))
+    fr.gather(p, fr.Frontier.all(p.graph), weighed, op, into="found")
+    equal(host(p.found)[: len(lengths)], [of((real[src] * weights)[dst == v]) for v in range(len(lengths))])
+
+
+def test_pieces_have_equally_many_edges():
+    g = fr.rmat(10, 16, seed=1).reordered("degree")
+    n, offsets = g.num_vertices, g.offsets
+    assert offsets[64] > g.num_slots / 4  # a sixteenth of the vertices has more than a quarter of the edges
+    bounds = np.array([vertex_at(g, n, first) for first in range(0, n + 1, 64)])
+    assert (bounds[0], bounds[-1]) == (0, n)
+    work = np.diff(bounds) + np.diff(offsets[bounds])
+    assert (np.abs(work - work.mean()) <= g.traits.max_degree + 2).all()
+    assert (np.abs(work[4:] - work.mean()) < work.mean() / 4).all()  # behind the hubs
+    assert begins_heavy(g, n, 64)  # so they are looked for
+    assert not begins_heavy(g, n, 4 * n)  # a piece for all
+    assert not any(begins_heavy(even, even.num_vertices, 64) for even in (fr.grid(30, 40), fr.path(2)))
 
 
 def far_value(p, src):

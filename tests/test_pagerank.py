@@ -101,6 +101,20 @@ def test_dangling_vertices(backend: Backend) -> None:
     close(check(backend(fr.from_edges([], [], num_vertices=5))).rank, 0.2, rtol=1e-15)
 
 
+@pytest.mark.parametrize("weights", [None, [2.0] * 6])
+def test_vertices_without_edges_begin_with_less(backend: Backend, weights: list[float] | None) -> None:
+    """On a ring nothing else is left to find; not in directed graphs, nor where iterations are counted."""
+    ring = np.arange(6), (np.arange(6) + 1) % 6
+    g = fr.from_edges(*ring, weights, num_vertices=9)
+    result = check(backend(g), weighted=weights is not None)
+    assert result.iterations == 1
+    close(to_host(result.rank)[6:], 0.15 * to_host(result.rank)[:3], rtol=1e-12)
+    assert check(backend(g), start=np.ones(9)).iterations > 5
+    assert check(backend(fr.from_edges(*ring, num_vertices=9, directed=True))).iterations > 5
+    counted = fr.pagerank(backend(g), tolerance=0, max_iterations=2)
+    close(counted.rank, oracles.pagerank(g, iterations=2), rtol=1e-13)
+
+
 def test_out_weights_of_zero(backend: Backend) -> None:
     """A vertex whose edges all weigh nothing gives nothing along them: it is as good as dangling."""
     g = backend(fr.from_edges([0, 1, 1], [1, 0, 2], [0.0, 1.0, 3.0], directed=True))

@@ -375,22 +375,24 @@ def kept(
     return begins, ends, slots
 
 
-def take(values: Any, index: Any) -> Array:
-    """``values[index]``, on all threads, or where ``values`` lie on a GPU."""
+def take(values: Any, index: Any, out: Any = None) -> Array:
+    """``values[index]``, on all threads, or where ``values`` lie on a GPU; into ``out`` if that is given."""
     if isinstance(values, np.ndarray) != isinstance(index, np.ndarray):  # a column that is no number
         index = to_host(index)
     workers = workers_for(len(index)) if isinstance(values, np.ndarray) else 1
-    if workers == 1 or values.itemsize not in (4, 8) or values.dtype.hasobject:
+    if workers == 1 or values.itemsize not in (4, 8) or values.dtype.hasobject or values.ndim != 1:
         picked: Array = values[index]
+        if out is not None:
+            out[...] = picked
         return picked
     from frontier.graph import build_kernels as kernels
 
     bits = f"i{values.itemsize}"
-    out = np.empty(len(index), values.dtype)
+    taken: Array = np.empty(len(index), values.dtype) if out is None else out
     bounds = stretches(len(index), workers)
-    source, index, target = read_only(values.view(bits)), read_only(index), out.view(bits)
+    source, index, target = read_only(values.view(bits)), read_only(index), taken.view(bits)
     threads.run(lambda w: kernels.take(source, index, bounds[w], bounds[w + 1], target), workers)
-    return out
+    return taken
 
 
 def workers_for(count: int) -> int:

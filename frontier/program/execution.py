@@ -95,7 +95,7 @@ def start(
         with reading(files):
             begun: Execution | None = None
             if made is not None:
-                begun = renumbered(lambda p, f: backend.start(step, p, f, given), p, f, made)
+                begun = renumbered(step, lambda p, f: backend.start(step, p, f, given), p, f, made)
             if begun is None:
                 begun = backend.start(step, p, f, given)
     if kept is not None:

@@ -23,6 +23,7 @@ from frontier.program.layout import Layout
 from frontier.program.loop import Loop
 from frontier.program.prepared import Repeatable
 from frontier.program.step import captures_of, walk
+from frontier.program.swapping import swaps_of, with_partners
 
 if TYPE_CHECKING:
     from frontier.graph.by_degree import ByDegree
@@ -133,21 +134,33 @@ def _finds_elements(found: Effects, fields: Mapping[str, Field]) -> bool:
     return True
 
 
-def renumbered(begin: Begin, p: Problem, f: Frontier | None, made: ByDegree) -> Execution | None:
+def _written(step: Step) -> set[str]:
+    """The fields that a program may change."""
+    found: set[str] = set()
+    for part in walk(step):
+        found |= {name for _, name in part.into_fields()}
+        for fn, _ in part.functors():
+            found |= effects(fn).writes.keys()
+    return with_partners(found, swaps := swaps_of(step)).union(*swaps)
+
+
+def renumbered(step: Step, begin: Begin, p: Problem, f: Frontier | None, made: ByDegree) -> Execution | None:
     """Begin a run on a copy; None if there is no room for the fields."""
     with contextlib.suppress(MemoryError):
-        return Renumbered(begin, p, f, made)
+        return Renumbered(_written(step), begin, p, f, made)
     return None
 
 
 class Renumbered:
     """An execution on the copy of a graph, as one on the graph itself.
 
-    Fields go to the copy whenever it goes on, and come back when it stops, so that whoever looks at them in a pause, or
-    changes them, finds them as always.
+    Fields go to the copy whenever it goes on, and those that change come back when it stops, so that whoever looks at
+    them in a pause, or changes them, finds them as always.
 
     Parameters
     ----------
+    written : set of str
+        The fields that may change.
     begin : callable
         Begins the execution on a problem, from a frontier or None.
     p : Problem
@@ -156,8 +169,8 @@ class Renumbered:
     made : ByDegree
     """
 
-    def __init__(self, begin: Begin, p: Problem, f: Frontier | None, made: ByDegree) -> None:
-        self._p, self._given, self._made = p, f, made
+    def __init__(self, written: set[str], begin: Begin, p: Problem, f: Frontier | None, made: ByDegree) -> None:
+        self._written, self._p, self._given, self._made = written, p, f, made
         self._there = q = copy.copy(p)
         xp, memory = p.graph.placement.memory.xp, p.graph.placement.memory
         with memory.using("the fields of a problem, with vertices by degree"):
@@ -202,23 +215,23 @@ class Renumbered:
         """Go on for at most so many passes; how many were begun."""
         if self.done:
             return 0
-        self._permute(self._p, self._there, self._made.old)
+        self._permute(self._p, self._there, self._made.old, self._moved())
         try:
             return self._inner.proceed(passes)
         except NotConvergedError as error:
             error.result = self._p
             raise
         finally:
-            self._permute(self._there, self._p, self._made.new)
+            changed = [name for name in self._moved() if name in self._written]
+            self._permute(self._there, self._p, self._made.new, changed)
 
-    def _permute(self, here: Problem, there: Problem, ids: Any) -> None:
+    def _permute(self, here: Problem, there: Problem, ids: Any, names: list[str]) -> None:
         """Copy vertex fields from one numbering to the other."""
         from frontier.graph.build_sort import take
 
         begun, memory = time.perf_counter(), self._p.graph.placement.memory
-        for name in self._moved():
-            values = here.arrays[name]
-            there.arrays[name][...] = take(values, ids) if values.ndim == 1 else values[ids]
+        for name in names:
+            take(here.arrays[name], ids, there.arrays[name])
         self._share(here, there)
         if tracing.active():
             memory.synchronize()

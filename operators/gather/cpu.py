@@ -18,7 +18,7 @@ from frontier.lowering.variables import WORKER, pointer
 from frontier.operators.elementwise.cpu import columns
 from frontier.operators.gather.cpu_mode import counting
 from frontier.operators.gather.phases import gathering_edges
-from frontier.operators.shared.cpu_walks import over_list, over_vertices
+from frontier.operators.shared.cpu_walks import over_list, over_part, over_vertices
 from frontier.operators.shared.phases import frontier, nearer, walked
 from frontier.operators.shared.reductions import MODE
 
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
+#: Edges from which on a list is long. Each addition of floats takes some cycles and waits for the one before, so along
+#: a long list four results grow side by side; for a shorter one the choice costs more than it saves.
+LONG = 8
+
 
 def gathering(
     value: Callee,
@@ -40,14 +44,33 @@ def gathering(
     identity: float,
     real: bool,
     flag: bool,
+    abreast: bool,
 ) -> Callable[..., Any]:
-    """The reduction of the values of a vertex's edges into a field, a bool if ``flag``."""
-    vertices, edges = over_vertices(), over_list(where, renumbered, weighted)
+    """The reduction of the values of a vertex's edges into a field, a bool if ``flag``.
+
+    With ``abreast`` four results of a long list grow side by side, each of every fourth edge.
+    """
+    vertices, edges = over_vertices(), over_part(where, renumbered, weighted)
+
+    def more(p, C, slot, lists, x, k, result):
+        for far, e, weight in edges(p, C, slot, lists, k, k + 1):
+            result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
+        return result
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into):
         for x in vertices(C, slot, w, W, everything, queue, total, lists):
             result = np.float64(identity) if real else np.int64(identity)
-            for far, e, weight in edges(p, C, slot, lists, x):
+            k, end = np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])
+            if abreast and end - k >= LONG:
+                second, third, fourth = np.float64(identity), np.float64(identity), np.float64(identity)
+                while k + 4 <= end:
+                    result = more(p, C, slot, lists, x, k, result)
+                    second = more(p, C, slot, lists, x, k + 1, second)
+                    third = more(p, C, slot, lists, x, k + 2, third)
+                    fourth = more(p, C, slot, lists, x, k + 3, fourth)
+                    k += 4
+                result = add(C, slot, add(C, slot, result, second), add(C, slot, third, fourth))
+            for far, e, weight in edges(p, C, slot, lists, k, end):
                 result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
             into[x] = truth(result) if flag else result
 
@@ -122,6 +145,7 @@ def lower(step: Gather, b: Builder, current: FrontierState) -> None:
         given["row"] = pointer("float64" if constants["real"] else "int64", first + WORKER * (8 * each))
     elif step.reduction is not None:
         factory = gathering
+        constants["abreast"] = bool(constants["real"] and step.reduction.runtime)
     b.phase(
         b.kernel(step.fn.__name__, factory, given, **constants),
         walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED")),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from frontier.backends.cpu.intrinsics import fetch_add
     from frontier.backends.cpu.runtime import next_piece, piece
 
-__all__ = ["LEAST", "MOST", "over_elements", "over_list", "over_pieces", "over_vertices"]
+__all__ = ["LEAST", "MOST", "over_elements", "over_list", "over_part", "over_pieces", "over_vertices"]
 
 #: Fewest and most elements of a piece: with fewer, dividing the work costs more than it saves.
 LEAST, MOST = 64, 4096
@@ -59,26 +59,70 @@ def over_elements(counted: bool = False) -> Callable[..., Any]:
 
 
 def over_vertices() -> Callable[..., Any]:
-    """Return a walk over a worker's vertices of a frontier that counts the edges of their lists as examined."""
-    elements = over_elements()
+    """Return a walk over a worker's vertices of a frontier that counts the edges of their lists as examined.
+
+    Pieces of all vertices have about equally many edges where the first has many: by degree, a third may belong to the
+    first few thousand.
+    """
+    pieces = over_pieces(LEAST, MOST)
 
     def vertices(C, slot, w, W, everything, queue, total, lists):
         examined = np.int64(0)
-        for x in elements(C, slot, w, W, everything, queue, total):
-            yield x
-            examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
+        level = everything and W > 1 and begins_heavy(lists, total, piece(total, W, LEAST, MOST))
+        for first, end in pieces(C, slot, w, W, total):
+            if level:
+                first = vertex_at(lists, total, first)
+                end = vertex_at(lists, total, end)
+            for i in range(first, end):
+                x = i if everything else np.int64(queue[i])
+                yield x
+                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
         fetch_add(C, slot + EXAMINED, examined)
 
     return vertices
 
 
+def begins_heavy(lists, total, size):
+    """Whether the first vertices have more than twice as many edges as equally many others on average."""
+    begin = np.int64(lists.offsets[0])
+    here = np.float64(np.int64(lists.offsets[min(size, total)]) - begin)
+    return here * np.float64(total) > 2.0 * np.float64(size) * np.float64(np.int64(lists.offsets[total]) - begin)
+
+
+def vertex_at(lists, total, number):
+    """The vertex before which lies the same part of all vertices and edges as ``number`` is of ``total``."""
+    begin = np.int64(lists.offsets[0])
+    work = total + np.int64(lists.offsets[total]) - begin
+    position = np.int64(np.float64(number) / np.float64(total) * np.float64(work))
+    low, high = np.int64(0), total
+    while low < high:
+        middle = (low + high) >> 1
+        if middle + np.int64(lists.offsets[middle]) - begin < position:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 def over_list(where: Callee, renumbered: bool, weighted: bool) -> Callable[..., Any]:
     """Return a walk over the edges of a vertex for whose far ends a condition holds: far end, slot and weight."""
+    part = over_part(where, renumbered, weighted)
+
+    def edges(p, C, slot, lists, x):
+        first, end = np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])
+        for far, e, weight in part(p, C, slot, lists, first, end):  # noqa: UP028 - the translator has no ``yield from``
+            yield far, e, weight
+
+    return edges
+
+
+def over_part(where: Callee, renumbered: bool, weighted: bool) -> Callable[..., Any]:
+    """The same for a part of the lists, from a position to another."""
     every = where is None
     slot_at, weight_at = slot_of_edge(renumbered), weight_of_edge(weighted)
 
-    def edges(p, C, slot, lists, x):
-        for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+    def edges(p, C, slot, lists, first, end):
+        for k in range(first, end):
             far = np.int64(lists.ends[k])
             e = slot_at(lists, k)
             weight = weight_at(lists, e)
