@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
-from frontier.graph.topology import offset_dtype
 from frontier.primitives._tables import FREE, find
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def contraction(h: fr.Graph, label: Any) -> tuple[Any, fr.Graph]:
     if h.num_vertices:
         Contraction(p).run()
     count, slots = int(p.count), int(p.slots)
-    offsets = h.placement.memory.full(count + 1, slots, offset_dtype(slots))
+    offsets = h.placement.memory.full(count + 1, slots, h.offsets.dtype)
     offsets[:count] = p.start[:count]
     rows = offsets, p.target[:slots].copy(), p.weight[:slots].copy()
     return p.group, fr.Graph(*rows, directed=h.directed, placement=h.placement, check=False)

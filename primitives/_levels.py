@@ -23,8 +23,7 @@ import numpy as np
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
-from frontier.graph.moving import remade
-from frontier.graph.subgraphs import between_groups, groups
+from frontier.graph.subgraphs import groups
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._communities import (
     CommunitiesResult,
@@ -68,12 +67,12 @@ class Level:
         Labels are numbers of vertices; communities are in their order.
         """
         h = self.graph
-        with h.placement.memory.using("a contracted graph"):
-            if h.placement.massively_parallel and h.placement.edges is None:
+        if h.placement.massively_parallel and h.placement.edges is None:
+            with h.placement.memory.using("a contracted graph"):
                 group, smaller = contraction(h, label)
-            else:
-                values, group = groups(h, label)
-                smaller = remade(h, between_groups, group, len(values))
+        else:
+            _, group = groups(h, label)
+            smaller = h.contracted(group)
         n = smaller.num_vertices
         skew, mass = (None if each is None else sums_by(group, n, each) for each in (self.skew, self.mass))
         return group, replace(self, graph=smaller, skew=skew, mass=mass)

@@ -24,9 +24,7 @@ from frontier.memory.base import Memory
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = [
-    "between_groups", "contracted", "groups", "induced", "of_edges", "reversed_edges", "undirected", "vertex_mask",
-]  # fmt: skip
+__all__ = ["contracted", "groups", "induced", "of_edges", "reversed_edges", "undirected", "vertex_mask"]
 
 SELF_LOOPS = ("keep", "drop")
 DUPLICATES = ("sum", "min", "max", "first", "last", "keep")
@@ -181,8 +179,13 @@ def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> G
     check_choice("duplicates", duplicates, DUPLICATES)
     values, group = groups(graph, labels)
     about = {"label": values, "size": counts(memory.xp, group, len(values), np.int64)}
-    if duplicates == "sum" and (made := _by_rows(graph, group, len(values), self_loops == "keep", about)):
-        return made
+    if duplicates == "sum" and graph.placement.edges is None:
+        rows = row_maker(memory).contracted(
+            top, lambda: graph.sources, _wide(graph), group, len(values), self_loops == "keep"
+        )
+        if rows is not None:
+            between = Topology(rows.offsets, rows.targets, rows.weights, top.directed, None, about, {})
+            return graph._wrap(between, graph.placement)
     src, dst, weights, columns = (_summed if duplicates == "sum" else _carried)(graph, group, len(values))
     made = from_edges(
         src,
@@ -196,26 +199,6 @@ def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> G
         edges=columns,
     )
     return made.to(graph.placement)
-
-
-def between_groups(graph: Graph, group: Array, count: int) -> Graph:
-    """Return ``graph.contracted(group)`` without columns; groups are numbered from 0 on, and all occur."""
-    made = _by_rows(graph, group, count, loops=True)
-    return contracted(graph, group, "keep", "sum") if made is None else made
-
-
-def _by_rows(
-    graph: Graph, group: Array, count: int, loops: bool, about: dict[str, Array] | None = None
-) -> Graph | None:
-    """A contracted graph with sums of weights, made of rows as they are, where that is possible."""
-    if graph.placement.edges is not None:
-        return None
-    top = graph._topology
-    rows = row_maker(graph.placement.memory).contracted(top, lambda: graph.sources, _wide(graph), group, count, loops)
-    if rows is None:
-        return None
-    between = Topology(rows.offsets, rows.targets, rows.weights, top.directed, None, about or {}, {})
-    return graph._wrap(between, graph.placement)
 
 
 #: Sources, targets, weights and columns of the edges between groups, undirected ones once.
