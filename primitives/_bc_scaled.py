@@ -6,7 +6,7 @@ to count paths and backwards for dependencies. By weights, a level consists of t
 nearer vertices have been seen (Kahn: Topological sorting of large networks, 1962).
 
 The number of shortest paths to v, sigma, is a word: its lower 40 bits are a fraction from 1/2 to 1, the others an
-exponent of two, which a float64 has no room for. A reduction of its own adds such words, rounding by 2**-39 at most.
+exponent of two, which a float64 has no room for. A reduction of its own adds such words, rounding by 2**-40 at most.
 Dependencies need only ratios of two such numbers, which are at most 1:
 
     delta(v) = sum over edges (v, w) that lead onward of sigma(v) / sigma(w) * (end(w) + delta(w)),
@@ -36,6 +36,7 @@ __all__ = ["check_positive", "check_sums", "fields", "program"]
 BITS = 40
 FRACTION = (1 << BITS) - 1
 ONE = 1 << (BITS - 1)
+MORE = 62 - BITS  #: Bits more that a sum has before it is rounded.
 MOST = (1 << 63) - 1
 
 
@@ -120,16 +121,18 @@ def either(p):
 
 
 def add_paths(total, value):
-    """Add two numbers of paths."""
+    """Add two numbers of paths, and round the sum once, to the nearest: where that is not unique, to an even one."""
     large = max(total, value)
     small = min(total, value)
     apart = (large >> BITS) - (small >> BITS)
     if small == 0 or apart > BITS:
         return large
-    fraction = (large & FRACTION) + (((small & FRACTION) + ((1 << apart) >> 1)) >> apart)
-    exponent = large >> BITS
-    if fraction > FRACTION:
-        fraction = (fraction + 1) >> 1
+    sum = ((large & FRACTION) << MORE) + (((small & FRACTION) << MORE) >> apart)
+    more = MORE + (sum >> (BITS + MORE))
+    fraction = (sum + (1 << (more - 1)) - 1 + ((sum >> more) & 1)) >> more
+    exponent = (large >> BITS) + more - MORE
+    if fraction > FRACTION:  # rounded to a power of two
+        fraction >>= 1
         exponent += 1
     return exponent << BITS | fraction if exponent < MOST >> BITS else MOST
 

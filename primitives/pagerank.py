@@ -26,7 +26,7 @@ import frontier as fr
 from frontier.errors import GraphError, NotConvergedError
 from frontier.graph.labels import called
 from frontier.graph.scaling import is_moderate
-from frontier.memory.arrays import namespace_of, to_host
+from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, check_weights, values_of_vertices
 from frontier.primitives._scaled import with_rows_scaled
 from frontier.program.problem import Field
@@ -47,6 +47,13 @@ __all__ = [
 def contribute(p, v):
     """Compute what v contributes along each of its out-edges (per unit of weight)."""
     p.contribution[v] = p.rank[v] / p.degree[v] if p.degree[v] > 0 else 0.0
+
+
+def begin(p, v):
+    """Let v contribute for the first time; a vertex without edges may begin with less."""
+    if p.degree[v] == 0:
+        p.rank[v] *= p.apart
+    contribute(p, v)
 
 
 def dangling(p, v):
@@ -99,7 +106,7 @@ class PageRank(fr.Enactor):
     """Ranks by the number of in-edges and the ranks of their sources."""
 
     loop = (
-        fr.Compute(contribute, over="vertices"),
+        fr.Compute(begin, over="vertices"),
         fr.Reduce(dangling, "sum", into="dangling_sum", over="vertices"),
         fr.Loop(
             fr.Gather(contribution, "sum", into="sum"),
@@ -275,15 +282,15 @@ def pagerank(
         shares["fall"] = fr.vertex("float64", fall)
     g = with_rows_scaled(g) if weighted else g
     degree = g.out_weight if weighted else g.out_degree
-    any_dangling = not np.all(degree)
-    begin = _distribution(g, "start", start)
-    if begin is None and any_dangling and tolerance > 0 and not (g.directed or shares):
-        begin = _apart_from_edges(degree, damping)
+    first, empty = _distribution(g, "start", start), _number_of_zeros(g, degree, weighted)
+    apart = 1.0
+    if first is None and tolerance > 0 and not (g.directed or shares):
+        apart, first = 1.0 - damping, 1.0 / (n - damping * empty or 1.0)
     p = fr.Problem(
         g,
         **pagerank_fields(
-            n, degree, weighted, damping, tolerance, max_iterations,
-            any_dangling=any_dangling, rounded=not weighted and _may_round(damping, tolerance), start=begin,
+            n, degree, weighted, damping, tolerance, max_iterations, any_dangling=empty > 0,
+            rounded=not weighted and _may_round(damping, tolerance), start=first, apart=apart,
         ),
         **shares,
     )  # fmt: skip
@@ -313,6 +320,7 @@ def pagerank_fields(
     any_dangling: bool = True,
     rounded: bool = False,
     start: Any = None,
+    apart: float = 1.0,
 ) -> dict[str, Field]:
     """Return the fields of these programs, except for the probabilities of jumps."""
     return {
@@ -325,22 +333,17 @@ def pagerank_fields(
         "damping": fr.scalar("float64", damping),
         "tolerance": fr.scalar("float64", tolerance),
         "n": fr.scalar("int64", n),
+        "apart": fr.scalar("float64", apart),
         "any_dangling": fr.scalar("int64", int(any_dangling)),
         "iterations": fr.scalar("int64"),
         "limit": fr.scalar("int64", limit),
     }
 
 
-def _apart_from_edges(degree: Any, damping: float) -> Any:
-    """Equal ranks, but 1 - damping of them for vertices without edges, as in the end.
-
-    From equal ranks on, the first iterations would do little else than to find that (two of ten on R-MAT 20 to 1e-4).
-    """
-    xp, alone = namespace_of(degree), degree == 0
-    equal = 1.0 / (len(degree) - damping * int(alone.sum()))
-    begin = xp.full(len(degree), equal)
-    begin[alone] = equal * (1.0 - damping)
-    return begin
+def _number_of_zeros(g: fr.Graph, degree: Any, weighted: bool) -> int:
+    """How many vertices have no out-edges, or none of positive weight."""
+    what = "weight" if weighted else "edges"
+    return g.cached(f"pagerank: vertices without {what}", lambda: len(degree) - int(np.count_nonzero(degree)))
 
 
 def _may_round(damping: float, tolerance: float) -> bool:

@@ -161,7 +161,7 @@ def test_numbers_of_paths_add_up(apart: int) -> None:
             found, exact = add_paths(small, large), value(large) + value(small)
             assert found == add_paths(large, small)
             assert found & FRACTION >= ONE
-            assert abs(value(found) - exact) <= 2.0**-39 * exact
+            assert abs(value(found) - exact) <= 2.0**-40 * (1 + 2.0**-20) * exact
             assert add_paths(found, 0) == found == add_paths(0, found)
 
 
@@ -205,7 +205,7 @@ def test_a_large_grid(compiled: Backend) -> None:
     for weights in ({}, {"weights": (3, 3), "seed": 1}):
         g = compiled(fr.grid(600, 600, **weights))
         found = fr.betweenness(g, [0], weighted=bool(weights))
-        close(found.centrality, expected, rtol=1e-12)
+        close(found.centrality, expected, rtol=1e-10)  # numbers of paths have 40 bits
 
 
 def test_wrong_weights() -> None:

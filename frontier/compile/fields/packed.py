@@ -10,7 +10,7 @@ from numba import types
 
 from frontier.compile.elements import Packed
 
-__all__ = ["assembled", "place", "register"]
+__all__ = ["assembled", "element", "place", "register"]
 
 _I64 = ir.IntType(64)
 
@@ -43,6 +43,20 @@ def _frame(builder: Any, packed: Any, slot: Any) -> list[Any]:
     return [each if each.type == _I64 else builder.sext(each, _I64) for each in loaded]
 
 
+def element(builder: Any, packed: Any, slot: Any) -> Any:
+    """The id at a slot."""
+    words = builder.extract_value(packed, 1)
+    start, least, end = _frame(builder, packed, slot)
+    bits = builder.sub(end, start)
+    bit = builder.mul(builder.and_(slot, _I64(31)), bits)
+    at = builder.add(start, builder.lshr(bit, _I64(5)))
+    low, high = (builder.zext(builder.load(builder.gep(words, [builder.add(at, _I64(i))])), _I64) for i in range(2))
+    both = builder.or_(low, builder.shl(high, _I64(32)))
+    mask = builder.sub(builder.shl(_I64(1), bits), _I64(1))
+    value = builder.and_(builder.lshr(both, builder.and_(bit, _I64(31))), mask)
+    return builder.add(least, value)
+
+
 def register(intrinsic: Any, overload: Any) -> Any:
     """Tell numba how ids are read on one target, by that target's own decorators; gives the intrinsic."""
     # numba compares signatures literally, so what it reads has no annotations.
@@ -50,18 +64,7 @@ def register(intrinsic: Any, overload: Any) -> Any:
     @intrinsic
     def load(typingctx, packed, slot):
         def generate(context, builder, signature, args):
-            words = builder.extract_value(args[0], 1)
-            start, least, end = _frame(builder, *args)
-            bits = builder.sub(end, start)
-            bit = builder.mul(builder.and_(args[1], _I64(31)), bits)
-            at = builder.add(start, builder.lshr(bit, _I64(5)))
-            low, high = (
-                builder.zext(builder.load(builder.gep(words, [builder.add(at, _I64(i))])), _I64) for i in range(2)
-            )
-            both = builder.or_(low, builder.shl(high, _I64(32)))
-            mask = builder.sub(builder.shl(_I64(1), bits), _I64(1))
-            value = builder.and_(builder.lshr(both, builder.and_(bit, _I64(31))), mask)
-            return builder.add(least, value)
+            return element(builder, *args)
 
         return types.int64(packed, types.intp), generate
 

@@ -8,7 +8,6 @@ plain Python.
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 from llvmlite import ir
@@ -414,23 +413,25 @@ store_relaxed_system = _store("st.relaxed.sys.global.b64")
 def load_once(typingctx: Any, pointer: Any, index: Any) -> Any:
     """Read an element that is not read again soon, so that it does not displace what is from the caches.
 
-    What a compiler does not know as a plain pointer, such as compressed lists, is read as always.
+    Ids of compressed lists are read as always: several lie in one word.
     """
-    known = isinstance(pointer, types.CPointer) and pointer.dtype in (types.int32, types.int64)
-    usual = typingctx.resolve_function_type(operator.getitem, (pointer, index), {})
+    compressed = isinstance(pointer, Packed)
+    if not compressed and not (isinstance(pointer, types.CPointer) and pointer.dtype in (types.int32, types.int64)):
+        return None
+    kind = types.int64 if compressed else pointer.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if not known:
-            return context.get_function(operator.getitem, usual)(builder, args)
-        bits = pointer.dtype.bitwidth
+        if compressed:
+            return packed.element(builder, *args)
+        bits = kind.bitwidth
         address = builder.ptrtoint(_element(builder, args), _I64)
-        kind = ir.FunctionType(ir.IntType(bits), [_I64])
+        form = ir.FunctionType(ir.IntType(bits), [_I64])
         text, constraint = f"ld.global.cs.b{bits} $0, [$1];", "=r,l" if bits == 32 else "=l,l"
-        made = builder.asm(kind, text, constraint, [address], False)
+        made = builder.asm(form, text, constraint, [address], False)
         made.attributes.add("readonly")  # not moved across barriers: a window of lists may be another one behind it
         return made
 
-    return usual, generate
+    return kind(pointer, types.intp), generate
 
 
 @intrinsic
