@@ -34,7 +34,7 @@ __all__ = ["CpuExecution"]
 SMALL = 1 << 15
 
 #: Edges and elements of a phase for each worker: with fewer, another thread costs more than it helps.
-GRAIN = 1 << 11
+GRAIN = 1 << 8
 
 #: Edges and elements processed without a helper after which it is woken if it sleeps: what waking takes, some 30 µs.
 WAKING = 1 << 15
