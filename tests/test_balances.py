@@ -251,3 +251,19 @@ def test_a_kernel_from_outside_on_parts_of_a_gpu():
         found = host(p.hits)
     expected = np.bincount(np.asarray(g.targets), np.asarray(g.sources), g.num_vertices)
     assert found.tolist() == expected.tolist()
+
+
+def test_lists_that_are_all_short_are_pushed_by_vertices():
+    """On the CPU, where graphs are large; what is chosen stays."""
+    chosen = {}
+    for count, schedule in [(90, fr.Schedule()), (20000, fr.Schedule()), (20000, fr.Schedule(balance="merge_path"))]:
+        g = fr.path(count)
+        with fr.trace() as trace:
+            levels = fr.bfs(g, 1, schedule=schedule).level
+        np.testing.assert_array_equal(levels, np.abs(np.arange(count) - 1))
+        chosen[count, schedule.balance] = {row.balance for row in trace.rows if row.direction == "push"}
+    assert chosen == {(90, None): {"merge_path"}, (20000, None): {"thread"}, (20000, "merge_path"): {"merge_path"}}
+    g = fr.star(20000)
+    with fr.trace() as trace:
+        fr.bfs(g, 1, schedule=fr.Schedule(direction="push"))
+    assert {row.balance for row in trace.rows} <= {"merge_path", ""}

@@ -30,7 +30,8 @@ class Lists(NamedTuple):
 class Out(NamedTuple):
     """Where a worker of the CPU appends: the next queue and its scan, and the worker's own arrays for these.
 
-    ``stamps`` and ``epoch`` say which vertices have been taken in this phase.
+    ``stamps`` and ``epoch`` say which vertices have been taken in this phase, ``alone`` whether a single worker
+    executes it, and ``plainly`` whether it may take a vertex twice; ``pile`` gets what is put aside.
     """
 
     queue: Any
@@ -41,6 +42,9 @@ class Out(NamedTuple):
     degrees: Any
     stamps: Any
     epoch: Any
+    plainly: Any
+    alone: Any
+    pile: Any
 
 
 class Queue(NamedTuple):

@@ -50,8 +50,8 @@ class Schedule:
         How a push divides edges among threads. On a GPU: ``thread``, a few lanes per vertex; ``block``, the threads of
         a block share the edges of as many vertices; ``twc``, a block, a warp or threads, depending on the degree;
         ``merge_path``, equal chunks of edges, which may begin and end within one vertex's list; ``degree_classes``,
-        four queues by degree. ``auto`` chooses. The cpu backend has ``thread`` and ``merge_path``; it runs the others
-        as ``merge_path``.
+        four queues by degree. ``auto`` chooses. The cpu backend has ``thread``, for graphs whose lists are all short,
+        and ``merge_path``; it runs the others as ``merge_path``.
     dedup : {"auto", "claim", "bitmap"}, optional
         How ``unique="exact"`` removes duplicates on a GPU: by a stamp of each vertex, or by a bit.
     switch : {"beamer", "gunrock", "hubs"}, optional
@@ -200,6 +200,11 @@ class ResolvedSchedule(Schedule):
     def resolved(self) -> ResolvedSchedule:
         """Return the schedule itself."""
         return self
+
+    @cached_property
+    def by_vertices(self) -> ResolvedSchedule:
+        """The same, but with the balance ``thread`` where none is chosen."""
+        return replace(self, balance="thread") if self.balance == "auto" else self
 
 
 _DEFAULTS = ResolvedSchedule()

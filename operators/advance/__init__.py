@@ -4,7 +4,8 @@ For every visited edge the functor decides whether its far end (or the edge itse
 defines the meaning. ``lower`` chooses the phases, and ``switch`` between push and pull. ``cpu`` and ``cuda`` have the
 kernels: one file for each load-balancing strategy of a push, and one for pull. ``sample`` is ``fr.sample``, ``unique``
 the operator Unique. ``lists`` are those that are sorted by weight, ``edges`` is what all balances share, ``heads`` are
-lists for pulls along edges far away, and ``holding`` is for steps that hold some vertices back.
+lists for pulls along edges far away, ``holding`` is for steps that hold some vertices back, and ``parting`` for those
+that put some aside.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
+    from frontier.operators.elementwise.split import Split
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -93,6 +95,10 @@ class Advance(Operator):
     #: What holds vertices back, and the scalar that counts them; see :mod:`frontier.operators.advance.holding`.
     hold: Functor | None = None
     held: str | None = None
+    #: What keeps vertices in the next frontier, and the Split that adds the others to a pile; see
+    #: :mod:`frontier.operators.advance.parting`.
+    keep: Functor | None = None
+    split: Split | None = None
 
     def __init__(
         self,
@@ -137,7 +143,7 @@ class Advance(Operator):
         return f if f.kind == "vertex" else Frontier(f.graph, standing(self, f))
 
     def splits(self, p: Problem) -> bool:
-        return self.part is None and self.hold is None and self.stop is None
+        return self.part is None and self.hold is None and self.stop is None and self.keep is None
 
     def partial(self) -> Iterator[tuple[str, Any]]:
         if self.held is not None:
@@ -159,7 +165,7 @@ class Advance(Operator):
 
     def may_pull(self, schedule: Schedule) -> bool:
         """Pull needs vertices to come out; left to choose, only a ``where`` makes it worth while."""
-        if self.output == "edge" or self.part or self.stop or self.hold or schedule.direction == "push":
+        if self.output == "edge" or self.part or self.stop or self.hold or self.keep or schedule.direction == "push":
             return False
         return self.where is not None or schedule.direction == "pull"
 

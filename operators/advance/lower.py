@@ -37,7 +37,7 @@ def lower(step: Advance, b: Builder, current: FrontierState) -> None:
         source = current if kind == "vertex" else _far_ends(step, b, current)
         if step.edges == "in":
             b.needs_in = True
-        if step.part is not None or step.hold is not None or step.stop is not None:
+        if step.part is not None or step.hold is not None or step.stop is not None or step.keep is not None:
             with b.locally(step, current):
                 b.frontiers.sparse(source)
                 kernels(b, "advance").part(step, b, source, current, next_scan)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cpu.runtime_words import LOCAL
-from frontier.lowering.inputs import Number
-from frontier.lowering.ir import Assign, Call, Counter, Expr, Value, Var
+from frontier.lowering.inputs import Buffer, Number
+from frontier.lowering.ir import Assign, Call, Counter, Expr, Value, Var, cast, equal
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
-from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
+from frontier.lowering.variables import EPOCH, FLOATS, SLOT, WORDS, WORKERS, pointer
 from frontier.operators.shared.cpu_walks import over_elements
 from frontier.operators.shared.phases import calling, combining, frontier, identity_of, join_of
 from frontier.operators.shared.reductions import REDUCTIONS
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "appending", "columns", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
-    "output", "reduce_by", "total",
+    "output", "pile", "reduce_by", "setting_aside", "stamps", "total",
 ]  # fmt: skip
 
 #: Values of an element up to which the compiler knows their number.
@@ -53,15 +53,33 @@ UNROLLED = 4
 # ---- kernels ---------------------------------------------------------------------------------------------
 
 
+def stamping() -> Callable[..., Any]:
+    """Return a function that stamps an item with a phase's epoch: whether it did not have that before.
+
+    Of several workers at once one is told so; ``plainly``, without an atomic, more than one may be.
+    """
+
+    def stamp(stamps, item, epoch, plainly):
+        new = stamps[item] != epoch
+        if new:
+            if plainly:
+                stamps[item] = epoch
+            else:
+                new = exchange(stamps, item, epoch) != epoch
+        return new
+
+    return stamp
+
+
 def appending(scanned: bool, stamped: bool = False) -> Callable[..., Any]:
     """Return a function that adds an item to the worker's own array, which is flushed to the next queue when full.
 
     With its edge prefix if ``scanned``; only if this phase has not taken it before, if ``stamped``.
     """
-    end = ending(scanned)
+    end, stamp = ending(scanned), stamping()
 
     def put(C, slot, out, fill, edges, item):
-        if not stamped or (out.stamps[item] != out.epoch and exchange(out.stamps, item, out.epoch) != out.epoch):
+        if not stamped or stamp(out.stamps, item, out.epoch, out.plainly):
             out.ids[fill] = item
             if scanned:
                 out.prefix[fill] = edges
@@ -70,8 +88,28 @@ def appending(scanned: bool, stamped: bool = False) -> Callable[..., Any]:
             if fill == LOCAL:
                 end(C, slot, out, fill, edges)
                 fill = 0
-                edges = 0
+                if scanned:
+                    edges = 0
         return fill, edges
+
+    return put
+
+
+def setting_aside() -> Callable[..., Any]:
+    """Return a function that adds an item to a pile, by way of the worker's own array, unless the pile holds it.
+
+    Several workers may come upon it at the same time.
+    """
+    stamp = stamping()
+
+    def put(C, slot, pile, plainly, fill, item):
+        if stamp(pile.stamps, item, pile.epoch, plainly):
+            pile.ids[fill] = item
+            fill += 1
+            if fill == LOCAL:
+                flush_pile(C, slot, pile.elements, pile.held, pile.ids, fill)
+                fill = 0
+        return fill
 
     return put
 
@@ -187,7 +225,8 @@ def bringing(join: Callee, identity: float, real: bool) -> Callable[..., Any]:
 
 
 def output(
-    b: Builder, current: FrontierState, kind: str, next_scan: str, stamps: Value = 0, epoch: Value = 0
+    b: Builder, current: FrontierState, kind: str, next_scan: str, stamps: Value = 0, epoch: Value = 0,
+    plainly: Value = 0, alone: Value = 0, pile: Value = 0,
 ) -> tuple[Call, bool]:
     """Where a phase appends its next queue; whether it makes the scan too."""
     queue, scan = b.frontiers.target(current, kind)
@@ -202,8 +241,17 @@ def output(
         b.lists(next_scan)[0] if scanned else 0,
         stamps,
         epoch,
+        plainly,
+        alone,
+        pile,
     )
     return made, scanned
+
+
+def stamps(b: Builder) -> dict[str, Value]:
+    """The stamps by which a phase takes each vertex once, and whether plain stores do: a single worker has no rival."""
+    array, alone = b.array("stamps", Buffer("vertex_stamps"), "int32"), equal(WORKERS, 1)
+    return {"stamps": array, "epoch": cast("int32", EPOCH), "plainly": alone, "alone": alone}
 
 
 def columns(b: Builder, field: str) -> Value:

@@ -35,8 +35,8 @@ from frontier.operators.elementwise.reduce import Reduce
 from frontier.operators.elementwise.split import Split
 from frontier.operators.fields.take import Take
 from frontier.operators.order.functors import aside, first, key_of, near_of, one, waiting, zero
-from frontier.operators.order.limits import may_slide
 from frontier.operators.order.offers import caps, minus, sums, width_of
+from frontier.operators.order.passes import is_single, offered
 from frontier.operators.order.windows import (
     beyond_of,
     first_window,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Functor, Step
 
-__all__ = ["TAIL", "by_weight", "may_sort", "offered", "sorted_for", "suits", "why_not", "worthwhile"]
+__all__ = ["TAIL", "by_weight", "may_sort", "sorted_for", "suits", "why_not", "worthwhile"]
 
 #: Where windows pay: in graphs of at least so many edge slots, so many of them a vertex, and of whose vertices at a
 #: distance of two as large a share differ. They do on R-MAT and uniform graphs (0.9), where a few windows reach
@@ -86,7 +86,7 @@ def why_not(loop: Loop, p: Problem) -> str:
     assert order is not None
     if order.exact:
         return "the order is exact"
-    if not may_slide(loop) or not isinstance(step, Advance) or step.edges != "out" or step.where is not None:
+    if not is_single(loop) or not isinstance(step, Advance) or step.edges != "out" or step.where is not None:
         return "a pass is not a single Advance along out-edges, without where= and the like"
     offers = offered(loop)
     if not offers and not isinstance(order.key, str) and not effects(order.key).negated:
@@ -114,30 +114,6 @@ def suits(g: Graph) -> bool:
     """Whether a graph can have lists by weight, and windows of sums on them are right: no weight is negative."""
     least = None if g.placement.divides or why_not_by_weight(g) else g.min_weight
     return least is not None and bool(least >= 0)
-
-
-def offered(loop: Loop) -> str:
-    """What the functor of a pass is known to offer ``dst``, doing nothing where that is no less than the key.
-
-    ``weight``: the key of ``src`` plus the weight. ``cap``: the width of ``src``, or the weight if that is less, where
-    keys are minus the width. Empty if nothing is known.
-    """
-    (step,), order = loop.steps, loop.order
-    assert isinstance(step, Advance)
-    assert order is not None
-    if order.adds or order.caps:
-        return "weight" if order.adds else "cap"
-    if isinstance(order.key, str):
-        field, operation, offers = order.key, "min", "weight"
-    else:
-        field, operation, offers = next(iter(effects(order.key).negated), ""), "max", "cap"
-    found = effects(step.fn)
-    if not (found.exact and found.writes_known) or found.relaxes.get(field) != {offers}:
-        return ""
-    if found.atomics[field] != {operation} or field in found.stored:
-        return ""
-    same = all(found.along.get(name) == {field} for name in {"", *found.writes} - {field})
-    return offers if same else ""
 
 
 def worthwhile(g: Graph) -> bool:

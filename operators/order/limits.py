@@ -4,7 +4,8 @@
 for single-source shortest paths, IPDPS 2014): elements with keys below a limit are processed until there are none, the
 others are in a pile; then the limit is raised. It starts at the least pending key, so ranges without elements are
 skipped. Its width adapts to the number of elements in the last passes, on a GPU also to the number of pending elements
-(after ADDS; Wang, Fussell, Lin, PPoPP 2021).
+(after ADDS; Wang, Fussell, Lin, PPoPP 2021). ``parting`` is the same where :mod:`frontier.operators.order.passes` says
+that a pass may be a single step, which puts far vertices aside while it walks along edges.
 
 ``sliding`` is for graphs without long lists on a GPU, where a round should be a single pass: elements with larger keys
 stay in the frontier itself, and the limit follows the wave of the search. In a model of synchronous passes on road
@@ -14,6 +15,7 @@ five times instead of up to 400.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +41,7 @@ from frontier.operators.order.functors import (
     work,
     zero,
 )
+from frontier.operators.order.passes import parted
 from frontier.program.loop import Loop, Sequence
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["may_slide", "near_far", "sliding", "tuning_of"]
+__all__ = ["near_far", "parting", "sliding", "tuning_of"]
 
 #: More elements than there are.
 NEVER = 2**62
@@ -63,13 +66,23 @@ def tuning_of(g: Graph) -> Tuning:
 
 def near_far(loop: Loop, names: Names, p: Problem) -> Step:
     """Elements below the limit, as long as there are any; the others wait in a pile."""
+    return _by_limits(loop, names, p, lambda steps, split: (*steps, split))
+
+
+def parting(loop: Loop, names: Names, p: Problem) -> Step:
+    """The same with passes of a single step."""
+    return _by_limits(loop, names, p, lambda steps, split: parted(loop, steps, split))
+
+
+def _by_limits(loop: Loop, names: Names, p: Problem, sorted_out: Callable[..., tuple[Step, ...]]) -> Step:
+    """The loops of both; ``sorted_out`` makes a pass of its steps and a Split."""
     near, fresh = names.fn(near_of(names.key)), names.fn(fresh_of(names.key))
     limit = limit_of(1.0 if names.whole else 0.0, names.rounding(p))
+    split = Split(near, rest=names["far"])
     inner = Loop(
         Reduce(names.fn(one), "sum", into=names["batch"]),
         names.set(work=work),
-        *names.steps(loop),
-        Split(near, rest=names["far"]),
+        *sorted_out(names.steps(loop), split),
         count=names["rounds"],
         until=loop.until,
         schedule=loop.schedule,
@@ -80,7 +93,7 @@ def near_far(loop: Loop, names: Names, p: Problem) -> Step:
         Reduce(names.fn(one), "sum", into=names["waiting"]),
         names.set(delta=width_of(tuning_of(p.graph)), waited=waiting, rounds=zero, work=zero),
         names.set(limit=limit),
-        Split(near, rest=names["far"]),
+        split,
         inner,
         take=names["far"],
         until=loop.until,
@@ -88,15 +101,6 @@ def near_far(loop: Loop, names: Names, p: Problem) -> Step:
     begin = names.set(limit=-np.inf, delta=first, rounds=0, work=0, waited=0)
     wait = Split(names.fn(aside), rest=names["far"], over=loop.over)
     return Sequence(*names.emptied(loop), *names.begin(loop), begin, wait, outer)
-
-
-def may_slide(loop: Loop) -> bool:
-    """Whether a pass is a single Advance, so that elements that are not near may stay in its frontier."""
-    if len(loop.steps) != 1 or loop.until is not None or not isinstance(loop.steps[0], Advance):
-        return False
-    step = loop.steps[0]
-    whole = step.part is None and step.stop is None and step.over is None
-    return step.output == "vertex" and step.unique != "claimed" and whole
 
 
 def sliding(loop: Loop, names: Names, p: Problem) -> Step:

@@ -40,9 +40,9 @@ class CpuBackend(Backend):
 
     def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Builder:
         """Lower a step."""
-        from frontier.backends.cpu.execution import program_of
+        from frontier.backends.cpu.execution import program_of, suited
 
-        return program_of(step, p, given, schedule)
+        return program_of(step, p, given, suited(schedule, p.graph))
 
     def describe(self, placement: Placement) -> str:
         """Say how many threads there are."""

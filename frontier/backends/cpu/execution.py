@@ -24,8 +24,9 @@ from frontier.program.layout import Layout
 from frontier.program.time_limit import expires
 
 if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
     from frontier.program.problem import Problem
-    from frontier.program.schedule import Schedule
+    from frontier.program.schedule import ResolvedSchedule, Schedule
     from frontier.program.step import Step
 
 __all__ = ["CpuExecution"]
@@ -34,13 +35,24 @@ __all__ = ["CpuExecution"]
 SMALL = 1 << 15
 
 #: Edges and elements of a phase for each worker: with fewer, another thread costs more than it helps.
-GRAIN = 1 << 11
+GRAIN = 1 << 8
 
 #: Edges and elements processed without a helper after which it is woken if it sleeps: what waking takes, some 30 µs.
 WAKING = 1 << 15
 
 #: How many threads may work on a run, however many shares phases have; as many as can run at the same time if 0.
 CORES = 0
+
+
+#: Graphs of short lists with so many vertices and edges are pushed by vertices, whose lists are asked for ahead, and
+#: which need no prefix sum. (BFS on road-NE takes 24 ms instead of 27, on the grid 53 instead of 64.)
+BY_VERTICES = 1 << 15
+
+
+def suited(schedule: ResolvedSchedule, g: Graph) -> ResolvedSchedule:
+    """The schedule, with the balance that suits a graph."""
+    large = g.num_vertices + g.num_slots >= BY_VERTICES
+    return schedule.by_vertices if large and g.traits.short_lists else schedule
 
 
 def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Builder:
@@ -88,7 +100,8 @@ class CpuExecution(LoopExecution):
 
     backend = "cpu"
 
-    def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
+    def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> None:
+        schedule = suited(schedule, p.graph)
         super().__init__(step, p, f, schedule)
         code = code_of(step, p, None if f is None else f.kind, schedule)
         g = p.graph

@@ -32,6 +32,7 @@ __all__ = [
     "fetch_or",
     "load_acquire",
     "now",
+    "prefetch",
     "sleep_while",
     "store_release",
     "this_function",
@@ -225,6 +226,24 @@ def store_release(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.CPointer(types.int64), types.intp, types.int64), generate
+
+
+def _prefetch(typingctx: Any, pointer: Any, index: Any) -> Any:
+    """Ask for the memory of an element that is soon read or written; nobody waits for it. A hint, for plain arrays."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if isinstance(pointer, (types.CPointer, Narrow, Flags)):
+            short, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [byte, short, short, short])
+            call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            place = builder.bitcast(_element(builder, args), byte)
+            builder.call(call, [place, *(ir.Constant(short, each) for each in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(pointer, types.intp), generate
+
+
+prefetch: Any = intrinsic(_prefetch)
 
 
 @intrinsic

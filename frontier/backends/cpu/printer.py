@@ -35,7 +35,7 @@ class TeamPrinter(Printer):
             "if W > ready:",
             "    code = TOGETHER",
             "    break",
-            "slot = begin(C, t, own, workers, deadline)",
+            "slot = begin(C, t, own, workers, work, deadline)",
             "if own > 0:",
             "    w = next_share(C, slot, own, W)",
             "while w >= 0:",

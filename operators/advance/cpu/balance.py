@@ -19,11 +19,13 @@ OWN = {"thread": (thread.lower, False), "merge_path": (merge_path.lower, True), 
 
 
 def push(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    """Add the phases of the schedule's balance; ``auto`` is ``merge_path``."""
+    """Add the phases of the schedule's balance; ``auto`` is ``merge_path``, which suits lists of any length."""
     lower, scanned = registered_balance(b.schedule.balance, b.backend) or OWN[b.schedule.balance]
     with b.locally(step, target):
         if scanned:
             b.frontiers.scanned(source, step.edges)
         else:
             b.frontiers.sparse(source)
+            if not step.may_pull(b.schedule):
+                next_scan = ""  # for the rule that chooses a direction alone
         lower(step, b, source, target, next_scan)
