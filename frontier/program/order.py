@@ -176,5 +176,7 @@ def by(
         raise FrontierError(f"fr.by(caps={caps!r}): 'weight', or nothing; and not with adds=")
     if callable(most):
         arguments(most, "scalars")
+    elif most is not None and not isinstance(most, str):
+        raise FrontierError(f"fr.by(most={most!r}): the name of a scalar, or a function of the problem")
     width = delta.item() if isinstance(delta, np.generic) else delta
     return Order(key, width, bool(exact), into, adds, caps, most)

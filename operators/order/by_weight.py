@@ -35,8 +35,8 @@ from frontier.operators.elementwise.reduce import Reduce
 from frontier.operators.elementwise.split import Split
 from frontier.operators.fields.take import Take
 from frontier.operators.order.functors import aside, first, key_of, near_of, one, waiting, zero
-from frontier.operators.order.offers import caps, minus, sums, width_of
-from frontier.operators.order.passes import is_single, offered
+from frontier.operators.order.offers import caps, minus, pulled_of, pushed_of, sums, width_of
+from frontier.operators.order.passes import is_single, key_field, offered
 from frontier.operators.order.windows import (
     beyond_of,
     first_window,
@@ -51,7 +51,6 @@ from frontier.operators.order.windows import (
     tail,
     wider,
 )
-from frontier.program.effects import effects
 from frontier.program.loop import Loop, Sequence
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Functor, Step
 
-__all__ = ["TAIL", "by_weight", "may_sort", "sorted_for", "suits", "why_not", "worthwhile"]
+__all__ = ["TAIL", "by_weight", "sorted_for", "suits", "why_not", "worthwhile"]
 
 #: Where windows pay: in graphs of at least so many edge slots, so many of them a vertex, and of whose vertices at a
 #: distance of two as large a share differ. They do on R-MAT and uniform graphs (0.9), where a few windows reach
@@ -75,13 +74,8 @@ SAMPLE = 32
 TAIL = 16
 
 
-def may_sort(loop: Loop, p: Problem) -> bool:
-    """Whether a loop's passes relax edges in a way that lists by weight serve, and the graph can have these."""
-    return not why_not(loop, p)
-
-
 def why_not(loop: Loop, p: Problem) -> str:
-    """Return why a loop cannot go by weight; empty if it can."""
+    """Return why a loop cannot go by weight; empty if it relaxes edges, and its graph can have sorted lists."""
     step, order, g = loop.steps[0], loop.order, p.graph
     assert order is not None
     if order.exact:
@@ -89,8 +83,8 @@ def why_not(loop: Loop, p: Problem) -> str:
     if not is_single(loop) or not isinstance(step, Advance) or step.edges != "out" or step.where is not None:
         return "a pass is not a single Advance along out-edges, without where= and the like"
     offers = offered(loop)
-    if not offers and not isinstance(order.key, str) and not effects(order.key).negated:
-        return f"{order.key.__name__} may be any key, which a light edge need not keep small"
+    if not (offers or key_field(order)):
+        return "its key may be anything, also where a light edge leads"
     if not offers:
         return f"{step.fn.__name__} is not known to offer the key and the weight of an edge (fr.by has adds= and caps=)"
     reason = "it is divided among GPUs or ranks" if g.placement.divides else why_not_by_weight(g)
@@ -98,16 +92,16 @@ def why_not(loop: Loop, p: Problem) -> str:
         return f"the graph cannot have lists sorted by weight: {reason}"
     if offers == "weight" and not suits(g):
         return "there are negative weights, or no edges"
-    return f"p.{order.key} would round what is offered" if _rounds(order, p) else ""
+    return f"p.{key_field(order)} would round what is offered" if _rounds(order, p) else ""
 
 
 def _rounds(order: Order, p: Problem) -> bool:
-    """Whether a key holds fewer digits than the sum that is offered: rounded, that may come to lie in the window."""
-    key = order.key if isinstance(order.key, str) else next(iter(effects(order.key).negated), None)
-    if key not in p.fields or p.graph.weights is None:
+    """Whether a key holds fewer digits than what is offered: rounded, that may come to lie in the window."""
+    field, weights = key_field(order), p.graph.weights
+    if field not in p.fields or weights is None:
         return False
-    held = p.fields[key].dtype  # a problem of which only the memory is estimated has no arrays
-    return held is not None and held.kind == "f" and np.result_type(held, p.graph.weights.dtype) != held
+    held = p.fields[field].dtype  # a problem of which only the memory is estimated has no arrays
+    return held is not None and "f" in (held.kind, weights.dtype.kind) and np.result_type(held, weights.dtype) != held
 
 
 def suits(g: Graph) -> bool:
@@ -168,14 +162,17 @@ def by_weight(loop: Loop, names: Names, p: Problem) -> Step:
     Vertices that wait are in piles: in ``due`` for the next window, in ``far`` for later ones. ``settled`` has those of
     this window. A pass of the outer loop is a window.
     """
-    (step,) = loop.steps
+    (step,), most = loop.steps, names.most
     assert isinstance(step, Advance)
+    assert loop.order is not None
     fn, due, far, settled = step.fn, names["due"], names["far"], names["settled"]
     key, width = _key(loop, names)
     near, beyond = names.fn(near_of(key)), names.fn(beyond_of(key))
     widths = 1.0 if names.whole else 0.0, names.rounding(p)
-    made = caps(key, width, names.most) if width else sums(key, names.most)
-    leaves, useless, ends = names.fn(made.leaves), names.fn(made.useless), made.ends and names.fn(made.ends)
+    made = caps(width, most) if width else sums(key, most)
+    leaves, useless = names.fn(made.leaves), names.fn(made.useless)
+    ends = names.fn(made.ends) if loop.order.most is not None else None
+    pushed, pulled = names.fn(pushed_of(key, most)), names.fn(pulled_of(key, most))
     way: Any = {"descending": made.descending}
     light = Advance(fn, stop=leaves, unique=step.unique, schedule=step.schedule, **way)
     push = Loop(Advance(fn, stop=ends, schedule=step.schedule, **way), Put(far), times=names["pushes"])
@@ -190,9 +187,9 @@ def by_weight(loop: Loop, names: Names, p: Problem) -> Step:
         Loop(Put(settled), *names.steps(loop)[:-1], light, schedule=loop.schedule),
         Sequence(
             Take(settled),
-            Reduce(names.fn(made.pushed), "sum", into=names["spent"]),
+            Reduce(pushed, "sum", into=names["spent"]),
             names.set(left=left, pulled=0.0, looks=looks),
-            Loop(Reduce(names.fn(made.pulled), "sum", into=names["pulled"], over="vertices"), times=names["looks"]),
+            Loop(Reduce(pulled, "sum", into=names["pulled"], over="vertices"), times=names["looks"]),
             names.set(pulls=pulls, pushes=pushes),
             push,
         ),
@@ -231,13 +228,13 @@ def by_weight(loop: Loop, names: Names, p: Problem) -> Step:
 
 def _key(loop: Loop, names: Names) -> tuple[Functor, Functor | None]:
     """The key; and the width, where it is minus that. A float is, of any integer, and its width compares exactly."""
-    assert loop.order is not None
+    order = loop.order
+    assert order is not None
     if offered(loop) == "weight":
         return names.key, None
-    field = None if isinstance(loop.order.key, str) else next(iter(effects(loop.order.key).negated), None)
-    if field is None:
+    if isinstance(order.key, str) or not key_field(order):
         return names.key, width_of(names.key)
-    return names.fn(minus, key=field), names.fn(key_of, key=field)
+    return names.fn(minus, key=key_field(order)), names.fn(key_of, key=key_field(order))
 
 
 def cleared(names: Names, pile: str) -> Step:

@@ -17,7 +17,7 @@ import numpy as np
 from frontier.graph.by_weight import why_not_by_weight
 from frontier.memory.reuse import kept_by
 from frontier.operators.order.buckets import buckets, exact_buckets
-from frontier.operators.order.by_weight import TAIL, by_weight, may_sort, sorted_for, suits, why_not, worthwhile
+from frontier.operators.order.by_weight import TAIL, by_weight, sorted_for, suits, why_not, worthwhile
 from frontier.operators.order.exact import exact
 from frontier.operators.order.limits import near_far, parting, sliding
 from frontier.operators.order.names import Names
@@ -117,7 +117,7 @@ class _Expansion:
         how = _kept_by(step, self._p, schedule)
         if how == "near_far" and parts(step, self._p.graph, schedule):
             how = "parting"
-        if how != "by_weight" and schedule.order == "auto" and _sorts(self._p.graph) and may_sort(step, self._p):
+        if how != "by_weight" and schedule.order == "auto" and _sorts(self._p.graph) and not why_not(step, self._p):
             self.made.sortable = True
         names = Names(self._loops, step, self._p, how)
         self._loops += 1
@@ -152,7 +152,7 @@ def _kept_by(loop: Loop, p: Problem, schedule: ResolvedSchedule) -> str:
     if how == "auto":
         sorts = _sorts(p.graph) and p.graph.is_sorted_by_weight
         how = "by_weight" if sorts else "sliding" if _slides(p.graph) else "near_far"
-    if how == "by_weight" and not may_sort(loop, p):
+    if how == "by_weight" and why_not(loop, p):
         how = "near_far"
     if how == "sliding" and (order.exact or not is_single(loop)):
         return "near_far"

@@ -11,7 +11,7 @@ import numpy as np
 from frontier.operators.elementwise.filter import Filter
 from frontier.operators.fields.set import Set
 from frontier.operators.order.functors import aside, counted, given, key_of
-from frontier.operators.order.offers import most_of
+from frontier.operators.order.offers import any_key, most_of
 from frontier.program.loop import Loop
 from frontier.program.order import own_name
 from frontier.program.problem import edge, pile, scalar, vertex
@@ -55,7 +55,7 @@ class Names:
     ----------
     key : function
         Gives the key of an element.
-    most : function or None
+    most : function
         Gives the greatest key of interest.
     kind : str
         Of the elements: ``"vertex"`` or ``"edge"``.
@@ -80,7 +80,7 @@ class Names:
         if isinstance(order.most, str):
             self._renamed["most"] = order.most
         self.key = self.fn(key_of) if isinstance(order.key, str) else order.key
-        self.most = self.fn(most_of) if isinstance(order.most, str) else order.most
+        self.most = self.fn(most_of) if isinstance(order.most, str) else order.most or any_key
 
     def __getitem__(self, name: str) -> str:
         return self._renamed[name]

@@ -11,37 +11,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from frontier.functors.adjacency import degree
 
-__all__ = ["Offers", "caps", "minus", "most_of", "sums", "width_of"]
+__all__ = ["Offers", "any_key", "caps", "minus", "most_of", "pulled_of", "pushed_of", "sums", "width_of"]
 
 Functor = Callable[..., Any]
 
 
 class Offers(NamedTuple):
-    """Functors of windows that depend on what is offered.
+    """Functors of windows that depend on what is offered; nothing above ``most`` is of use.
 
     Attributes
     ----------
     leaves : function of the problem, ``src`` and ``weight``
         Whether an edge leads out of the window, or nowhere, as all later ones do.
-    ends : function of the problem, ``src`` and ``weight``, or None
+    ends : function of the problem, ``src`` and ``weight``
         Whether an edge leads nowhere, as all later ones do.
     useless : function of the problem, ``dst`` and ``weight``
         No vertex of the window can offer a lower key by this in-edge or a later one.
-    pushed, pulled : function of the problem and ``v``
-        How many edges of a vertex a push visits, if v is in the window; and a pull, if it lies beyond, with one for v
-        itself.
     descending : bool
         Whether heavy edges come first.
     """
 
     leaves: Functor
-    ends: Functor | None
+    ends: Functor
     useless: Functor
-    pushed: Functor
-    pulled: Functor
-    descending: bool = False
+    descending: bool
 
 
 def most_of(p):
@@ -49,36 +46,9 @@ def most_of(p):
     return p.most
 
 
-def edges(p, v):
-    """The number of edges of v."""
-    return degree(p, v)
-
-
-def sums(key: Functor, most: Functor | None) -> Offers:
-    """Offers of the key of ``src`` plus the weight; those above ``most`` are refused."""
-
-    def leaves(p, src, weight):
-        new = key(p, src) + weight
-        return new >= p.limit and new > p.least
-
-    def useless(p, dst, weight):
-        return p.least + weight >= key(p, dst)
-
-    if most is None:
-        return Offers(leaves, None, useless, edges, pulled_of(key))
-
-    def leaves_or_ends(p, src, weight):
-        new = key(p, src) + weight
-        return (new >= p.limit and new > p.least) or new > most(p)
-
-    def ends(p, src, weight):
-        return key(p, src) + weight > most(p)
-
-    def useless_or_ends(p, dst, weight):
-        new = p.least + weight
-        return new >= key(p, dst) or new > most(p)
-
-    return Offers(leaves_or_ends, ends, useless_or_ends, pushed_within(key, most), pulled_within(key, most))
+def any_key(p):
+    """The same where all keys are."""
+    return np.inf
 
 
 def minus(p, v):
@@ -95,59 +65,46 @@ def width_of(key: Functor) -> Functor:
     return width
 
 
-def caps(key: Functor, width: Functor, most: Functor | None) -> Offers:
-    """Offers of a ``width``, that of ``src`` or the weight if that is less; the key is minus the width.
+def sums(key: Functor, most: Functor) -> Offers:
+    """Offers of the key of ``src`` plus the weight."""
+
+    def leaves(p, src, weight):
+        new = key(p, src) + weight
+        return (new >= p.limit and new > p.least) or new > most(p)
+
+    def ends(p, src, weight):
+        return key(p, src) + weight > most(p)
+
+    def useless(p, dst, weight):
+        new = p.least + weight
+        return new >= key(p, dst) or new > most(p)
+
+    return Offers(leaves, ends, useless, descending=False)
+
+
+def caps(width: Functor, most: Functor) -> Offers:
+    """Offers of a ``width``, that of ``src`` or the weight if that is less.
 
     The width of a vertex of the window lies in it, so that only the weight decides whether an edge leads out.
     """
 
     def leaves(p, weight):
-        return weight <= -p.limit and weight < -p.least
-
-    def useless(p, dst, weight):
-        return weight <= width(p, dst)
-
-    if most is None:
-        return Offers(leaves, None, useless, edges, pulled_of(key), descending=True)
-
-    def leaves_or_ends(p, weight):
         return (weight <= -p.limit and weight < -p.least) or weight < -most(p)
 
     def ends(p, weight):
         return weight < -most(p)
 
-    def useless_or_ends(p, dst, weight):
+    def useless(p, dst, weight):
         return weight <= width(p, dst) or weight < -most(p)
 
-    return Offers(leaves_or_ends, ends, useless_or_ends, pushed_within(key, most), pulled_within(key, most), True)
+    return Offers(leaves, ends, useless, descending=True)
 
 
-def pulled_of(key: Functor) -> Functor:
-    """How many edges a pull visits at v, if weights are evenly distributed, and one for v itself."""
+def pushed_of(key: Functor, most: Functor) -> Functor:
+    """How many edges a push visits at v, if weights are evenly distributed.
 
-    def pulled(p, v):
-        found = key(p, v)
-        if found < p.limit or found <= p.least:
-            return 0.5
-        return 1.0 + degree(p, v) * min(1.0, (found - p.least) / p.heaviest)
-
-    return pulled
-
-
-def pulled_within(key: Functor, most: Functor) -> Functor:
-    """The same where offers above ``most`` are refused."""
-
-    def pulled(p, v):
-        found = key(p, v)
-        if found < p.limit or found <= p.least:
-            return 0.5
-        return 1.0 + degree(p, v) * max(min(1.0, (1.0 * min(found, most(p)) - p.least) / p.heaviest), 0.0)
-
-    return pulled
-
-
-def pushed_within(key: Functor, most: Functor) -> Functor:
-    """How many edges a push visits at v; none if all that lead anywhere have been visited in the window."""
+    None if all that lead anywhere have been visited in the window.
+    """
 
     def pushed(p, v):
         last = most(p)
@@ -157,3 +114,15 @@ def pushed_within(key: Functor, most: Functor) -> Functor:
         return 1 + int(degree(p, v) * share) if share < 1.0 else degree(p, v)
 
     return pushed
+
+
+def pulled_of(key: Functor, most: Functor) -> Functor:
+    """How many edges a pull visits at v, and one for v itself."""
+
+    def pulled(p, v):
+        found = key(p, v)
+        if found < p.limit or found <= p.least:
+            return 0.5
+        return 1.0 + degree(p, v) * max(min(1.0, (1.0 * min(found, most(p)) - p.least) / p.heaviest), 0.0)
+
+    return pulled

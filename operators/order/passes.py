@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
 
-__all__ = ["is_single", "lowers", "offered", "parted", "parts", "suits_parting"]
+__all__ = ["is_single", "key_field", "lowers", "offered", "parted", "parts", "suits_parting"]
 
 
 def is_single(loop: Loop) -> bool:
@@ -46,6 +46,11 @@ def lowers(order: Order, step: Advance) -> bool:
     return read.exact and all(read.reads.get(name, {"v"}) == {"v"} for name in found.writes)
 
 
+def key_field(order: Order) -> str:
+    """The field of the key, or of the width that the key is minus; empty if it is made in another way."""
+    return order.key if isinstance(order.key, str) else next(iter(effects(order.key).negated), "")
+
+
 def offered(loop: Loop) -> str:
     """What the functor of a pass is known to offer ``dst``, doing nothing where that is no less than the key.
 
@@ -57,11 +62,8 @@ def offered(loop: Loop) -> str:
     assert order is not None
     if order.adds or order.caps:
         return "weight" if order.adds else "cap"
-    if isinstance(order.key, str):
-        field, operation, offers = order.key, "min", "weight"
-    else:
-        field, operation, offers = next(iter(effects(order.key).negated), ""), "max", "cap"
-    found = effects(step.fn)
+    operation, offers = ("min", "weight") if isinstance(order.key, str) else ("max", "cap")
+    field, found = key_field(order), effects(step.fn)
     if not (found.exact and found.writes_known) or found.relaxes.get(field) != {offers}:
         return ""
     if found.atomics[field] != {operation} or field in found.stored:

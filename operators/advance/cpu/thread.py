@@ -116,14 +116,26 @@ def sampling(drawn: int, key_of: Callee, place_of: Callee) -> Callable[..., Any]
     return places
 
 
-def ascending(stop: Callee, descends: bool) -> Callable[..., Any]:
-    """Return a walk over the places of a list that is sorted by weight, from either end, up to where ``stop`` holds."""
+def ascending(stop: Callee) -> Callable[..., Any]:
+    """Return a walk over the places of a list that is sorted by weight, up to where ``stop`` holds."""
+
+    def places(p, C, slot, lists, seed, x):
+        for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+            if truth(stop(p, C, slot, x, lists.weights[k])):
+                break
+            yield k
+
+    return places
+
+
+def descending(stop: Callee) -> Callable[..., Any]:
+    """The same from its end: one loop for both ways takes shortest paths 4 % longer."""
 
     def places(p, C, slot, lists, seed, x):
         first = np.int64(lists.offsets[x])
         last = np.int64(lists.offsets[x + 1]) - 1
         for i in range(last + 1 - first):
-            k = last - i if descends else first + i
+            k = last - i  # the translator knows no steps of ranges
             if truth(stop(p, C, slot, x, lists.weights[k])):
                 break
             yield k
@@ -154,7 +166,7 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         places = Made(sampling, {"drawn": step.part.size, **drawn})
     elif step.stop is not None:
         stop = b.calling(step.stop, f"{step.near} weight", (step.near, "weight"))
-        places = Made(ascending, {"stop": stop, "descends": step.descending})
+        places = Made(descending if step.descending else ascending, {"stop": stop})
     else:
         first, last = step.part or (0, None)
         places = Made(slicing, {"skipped": first, "at_most": None if last is None else max(last - first, 0)})

@@ -153,9 +153,9 @@ def pushing(
     def phase(p, C, slot, w, W, everything, queue, scan, count, total, lists, out):
         # The block's scratch memory, from FREE on, holds four arrays of TILE entries. Three have an entry for each of
         # the tile's sources: bases (where its list begins minus the number of edges before it in the frontier, so that
-        # adding the number of an edge gives the edge's place; where lists are walked from the end, their last place
-        # plus that number), vertices (its id), and keys (the number of its first edge within the tile). The fourth is
-        # the buffer for accepted items.
+        # adding the number of an edge gives the edge's place; where it descends, the list's last place plus that
+        # number), vertices (its id), and keys (the number of its first edge within the tile). The fourth is the buffer
+        # for accepted items.
         bases = offsets_shared(FREE)
         vertices = ids_shared(FREE + OFFSETS * TILE)
         buffer = ids_shared(FREE + (OFFSETS + IDS) * TILE)
