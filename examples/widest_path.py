@@ -2,9 +2,9 @@
 
     python examples/widest_path.py [--backend cpu|python|cuda] [GRAPH]
 
-These are shortest paths with the minimum instead of the sum and the maximum instead of the minimum. Vertices with wide
-paths come first, and of large graphs few edges are visited, the heavy ones. GRAPH is a file with edge weights that
-``fr.read`` knows; the default is Zachary's karate club with random weights.
+This is Dijkstra's algorithm for shortest paths with the minimum instead of the sum and the maximum instead of the
+minimum. Each pass processes the vertices whose path is widest, so an edge is visited once. GRAPH is a file with edge
+weights that ``fr.read`` knows; the default is Zachary's karate club with random weights.
 """
 
 import argparse
@@ -27,9 +27,9 @@ def narrowness(p, v):
 
 
 class Widest(fr.Enactor):
-    """Process vertices with wide paths first: few of these become wider."""
+    """Process the vertices whose path is widest: no other path can be wider."""
 
-    loop = fr.Loop(fr.Advance(widen), order=fr.by(narrowness), over="source")
+    loop = fr.Loop(fr.Advance(widen), order=fr.by(narrowness, exact=True), over="source")
 
 
 def widest(g, source):

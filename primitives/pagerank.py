@@ -282,8 +282,8 @@ def pagerank(
         shares["fall"] = fr.vertex("float64", fall)
     g = with_rows_scaled(g) if weighted else g
     degree = g.out_weight if weighted else g.out_degree
-    first, empty = _distribution(g, "start", start), _number_of_zeros(g, degree, weighted)
-    apart = 1.0
+    first: Any = _distribution(g, "start", start)
+    empty, apart = _number_of_zeros(g, degree, weighted), 1.0
     if first is None and tolerance > 0 and not (g.directed or shares):
         apart, first = 1.0 - damping, 1.0 / (n - damping * empty or 1.0)
     p = fr.Problem(

@@ -263,6 +263,8 @@ class Body(Expressions):
 
     def _for_range(self, name: str, given: list[tuple[Any, Any]], nodes: list[ast.stmt]) -> None:
         """Over a range: the counter is its own, so that the body may assign to the variable."""
+        if len(given) > 2:
+            raise TypingError("a range in a kernel has no step")
         narrow = self.translator.narrow_ranges and all(kind == types.int32 for kind, _ in given)
         kind = types.int32 if narrow else types.int64
         builder, number = self.builder, self.context.get_value_type(kind)
