@@ -338,8 +338,9 @@ def once(
             break
         p = fr.Problem(h, **level.fields(seed + len(steps) + 1, SETTLED), **of_parts(level, part))
         REFINING[level.kind, tallies(h)](p, schedule).run()
-        group, smaller = level.contracted(p.label)
+        refined = p.label
         del p
+        group, smaller = level.contracted(refined)
         if smaller.graph.num_vertices == h.num_vertices:
             break
         label = part[: smaller.graph.num_vertices].copy()

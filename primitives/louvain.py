@@ -349,7 +349,9 @@ def descend(
         p = fr.Problem(level.graph, **level.fields(seed + levels, among, start))
         local_moving(level, p, schedule)
         levels += 1
-        group, smaller = level.contracted(p.label)
+        moved = p.label
+        del p  # before the fields of the next problem
+        group, smaller = level.contracted(moved)
         now = smaller.quality()
         if now < reached:
             break  # moves at the same time can do harm, though they hardly do
