@@ -23,6 +23,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.operators.shared.reductions import Reduction
 from frontier.primitives._arguments import check_lengths
 from frontier.primitives._paths import unreached
 from frontier.primitives.sssp import _dtype, relax
@@ -137,7 +138,8 @@ def add_paths(total, value):
     return exponent << BITS | fraction if exponent < MOST >> BITS else MOST
 
 
-fr.register_reduction("paths", add_paths, identity=0, kinds="i", exact="")
+#: The sum of numbers of paths.
+PATHS = Reduction("paths", add_paths, lambda dtype: 0, kinds="i", exact="")
 
 
 def along(p, src, dst):
@@ -195,7 +197,7 @@ def add_edge_by_weight(p, src, dst, weight, edge):
 @lru_cache(maxsize=4)  # compiled code is found by its step
 def program(weighted: bool, edges: bool) -> type[fr.Enactor]:
     """Return the program; it sums up dependencies on edges, or on vertices."""
-    count = fr.Gather(nearer_by_weight if weighted else nearer, "paths", into="sigma", inplace=True)
+    count = fr.Gather(nearer_by_weight if weighted else nearer, PATHS, into="sigma", inplace=True)
     back = fr.Gather(dependency_by_weight if weighted else dependency, "sum", into="delta", edges="out", inplace=True)
     if weighted:
         out: tuple[Any, ...] = (

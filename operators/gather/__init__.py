@@ -86,7 +86,7 @@ class Gather(Operator):
     def __init__(
         self,
         fn: Functor,
-        op: str,
+        op: str | Reduction,
         into: str,
         edges: str = "in",
         where: Functor | None = None,
@@ -98,7 +98,8 @@ class Gather(Operator):
         if edges not in ("in", "out"):
             raise FrontierError(f"Gather(edges={edges!r}): choose from 'in', 'out'")
         self.reduction = None if op in GATHERED else find(op, "Gather", GATHERED)
-        self.fn, self.op, self.into, self.edges = fn, op, into, edges
+        self.op = str(op) if self.reduction is None else self.reduction.name
+        self.fn, self.into, self.edges = fn, into, edges
         self.where, self.inplace = where, inplace
         self.any_numbering = op not in ENDS and not inplace
         self.rows = _takes_i(fn)

@@ -192,8 +192,13 @@ def shipped(op: str) -> Any:
 # ---- checks ------------------------------------------------------------------------------------------------
 
 
-def find(op: str, what: str, more: tuple[str, ...] = ()) -> Reduction:
-    """The reduction of a name. Raise FrontierError if there is none; ``more`` are other names that would do."""
+def find(op: str | Reduction, what: str, more: tuple[str, ...] = ()) -> Reduction:
+    """The reduction of a name. Raise FrontierError if there is none; ``more`` are other names that would do.
+
+    A program of this package may have a reduction of its own, without a name that users might take.
+    """
+    if isinstance(op, Reduction):
+        return op
     found = REDUCTIONS.get(op) if isinstance(op, str) else None
     if found is None:
         raise FrontierError(f"{what}(op={op!r}): choose from {', '.join((*REDUCTIONS, *more))}")
