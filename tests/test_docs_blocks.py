@@ -29,7 +29,7 @@ THEIRS = ("{code-block} python", "{code-block} cpp")
 #: Those that run it, each with the module that it needs.
 TOOLS = {"networkx": "networkx", "igraph": "igraph", "graphblas": "graphblas"}
 #: Pages that need a library that the short suite lacks, and their extra.
-NEEDED = {"docs/cluster.md": ("distributed", "dask")}
+NEEDED = {"docs/cluster.md": ("distributed", "dask"), "docs/plots.md": ("matplotlib", "plot")}
 #: Tutorials, whose blocks together are an example.
 PROGRAMS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 #: Pages that show parts of examples besides.
