@@ -42,10 +42,8 @@ MUTANTS = {
     ),
     "gather: in-edges by their own number": Mutant(
         "operators/gather/cpu.py",
-        "add: Callee,\n    identity: float,\n    real: bool,\n    flag: bool,\n) -> Callable[..., Any]:\n"
-        '    """The reduction of the values of a vertex',
-        "add: Callee,\n    identity: float,\n    real: bool,\n    flag: bool,\n) -> Callable[..., Any]:\n"
-        '    renumbered = False\n    """The reduction of the values of a vertex',
+        "vertices, edges = over_vertices(), over_part(where, renumbered, weighted)",
+        "vertices, edges = over_vertices(), over_part(where, False, weighted)",
         "gather",
     ),
     "scan: a worker forgets one before it": Mutant(
