@@ -214,8 +214,8 @@ def betweenness(
     O(n + m) work for each source, by weights that of :func:`frontier.sssp`. The last bits depend on the order in which
     paths are added. On a small graph, many sources are processed at once, each in its own copy of the graph. The copies
     take at most 3 MB of host memory, or 1.3 GB of GPU memory and never more than half of what is free there. Numbers of
-    paths may exceed float64, as they do on large grids: then the computation is made once more, with 40 bits and
-    an exponent of 23 for each number of paths, and so are later ones on this graph at once.
+    paths may exceed float64, as they do on large grids: then the computation is made once more, with numbers of
+    40 bits and an exponent, which later calls on this graph take at once. Weights and targets need these always.
 
     Examples
     --------
