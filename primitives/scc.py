@@ -1,7 +1,8 @@
 """Strongly connected components: trim, one forward-backward search, then colouring.
 
-The steps are those of the Multistep method (Slota, Rajamanickam, Madduri: BFS and coloring-based parallel algorithms
-for strongly connected components and related problems, IPDPS 2014):
+Those of a symmetric graph are its connected components. For others the steps are those of the Multistep method (Slota,
+Rajamanickam, Madduri: BFS and coloring-based parallel algorithms for strongly connected components and related
+problems, IPDPS 2014):
 
 1. Trim: a vertex without in-edges, or without out-edges, from vertices that are left is a component by itself.
 2. Forward-backward (Fleischer, Hendrickson, Pinar: On identifying strongly connected components in parallel, 2000): a
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._labels import sizes_of
+from frontier.primitives.cc import connected_components
 from frontier.program.step import Step
 from frontier.registry import primitive
 
@@ -358,7 +360,7 @@ def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None =
     Parameters
     ----------
     g : Graph
-        In an undirected graph these are the connected components, which :func:`connected_components` finds faster.
+        In an undirected graph these are the connected components, and are found as such.
     schedule : Schedule, optional
 
     Returns
@@ -375,6 +377,9 @@ def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None =
     >>> fr.strongly_connected_components(g).components
     [['ann', 'bob'], ['cid']]
     """
+    if g.symmetric:
+        weak = connected_components(g, schedule=schedule)
+        return StrongComponentsResult(weak.label, weak.count)
     n = g.num_vertices
     gpu = g.placement.massively_parallel
     ids = (1 << n.bit_length()) - 1

@@ -18,7 +18,7 @@ import frontier as fr
 from frontier import registry
 from frontier.memory.arrays import to_host
 from frontier.primitives import bfs
-from frontier.program.prepared import MOST
+from frontier.program.kept_problems import MOST
 from frontier.program.problem import replace_array
 from frontier.registry import primitive, primitives
 
@@ -290,6 +290,35 @@ def test_memory_is_freed_at_once() -> None:
         assert not any(each() is not None for each in made)
     finally:
         gc.enable()
+
+
+def test_results_in_given_arrays(backend: Backend) -> None:
+    g = backend(graph())
+    search = fr.bfs.prepare(g)
+    mine = search(0).level.copy()
+    mine[:] = 99
+    found = search(3, out={"level": mine})
+    search(7)
+    assert found.level is mine
+    assert same(found, fr.bfs(g, 3))
+    for wrong in ({"levels": mine}, {"source": mine}, {"level": mine[:-1]}, {"level": mine.astype("int64")}):
+        with pytest.raises(fr.FrontierError, match="out="):
+            search(3, out=wrong)
+
+
+def test_initial_values_may_change(backend: Backend) -> None:
+    @primitive("test_prepared", "a test")
+    def grown(g: fr.Graph, y: Any, x: Any) -> Any:
+        p = Grow(fr.Problem(g, y=fr.vertex("int64", y), x=fr.vertex("int64", x), z=fr.scalar("int64", y))).run()
+        return to_host(p.x).tolist(), to_host(p.y).tolist(), int(p.z)
+
+    try:
+        call = grown.prepare(backend(fr.path(2)))
+        for y, x in ((7, 0), (7, 0), (8, 3), (8, 3), (7, np.array([4, 5])), (7, 0)):
+            first, second = (int(each) + 1 for each in np.broadcast_to(x, 2))
+            assert call(y, x) == ([first, second], [2 * first, 2 * second], y)
+    finally:
+        del registry._entries["test_prepared"]
 
 
 def test_number_of_threads_may_change() -> None:

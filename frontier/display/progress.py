@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from frontier.errors import printable
-from frontier.system.environment import switch
+from frontier.system.environment import is_set, switch
 
 __all__ = ["Task"]
 
@@ -134,9 +134,12 @@ def _write(text: str, end: str) -> None:
         stream.flush()
 
 
+_is_set = is_set("FRONTIER_PROGRESS")
+
+
 def _somebody_looks() -> bool:
     """Whether stderr is a terminal or a notebook's, and this is the process that speaks for all ranks."""
-    if os.environ.get("FRONTIER_PROGRESS"):
+    if _is_set() and os.environ["FRONTIER_PROGRESS"]:
         return switch("FRONTIER_PROGRESS", "1 to show progress, or 0", True)
     global _seen
     stream = sys.stderr

@@ -5,7 +5,6 @@ The function of a phase is a kernel (:mod:`frontier.lowering.kernels`); its argu
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,7 +18,7 @@ from frontier.lowering.kernels import Constant, FunctorCall, FunctorName, Kernel
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
 from frontier.program.layout import Layout
 from frontier.program.schedule import ResolvedSchedule
-from frontier.system.environment import switch
+from frontier.system.environment import is_set, switch
 
 __all__ = ["NARROW", "VALUE", "Functor", "Phases", "checking"]
 
@@ -32,9 +31,7 @@ NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 VALUE = "_value"
 
 
-#: The mapping behind os.environ, which takes 0.6 µs to report a missing key, in every run.
-_VARIABLES: Any = getattr(os.environ, "_data", os.environ)
-_CHECK = os.environ.encodekey("FRONTIER_CHECK") if _VARIABLES is not os.environ else "FRONTIER_CHECK"
+_is_set = is_set("FRONTIER_CHECK")
 
 
 def checking() -> bool:
@@ -45,9 +42,7 @@ def checking() -> bool:
     FrontierError
         It is neither 0 nor 1.
     """
-    if _VARIABLES.get(_CHECK) is None:
-        return False
-    return switch("FRONTIER_CHECK", "1 to check every access of compiled functors, or 0 not to", False)
+    return _is_set() and switch("FRONTIER_CHECK", "1 to check every access of compiled functors, or 0 not to", False)
 
 
 class Phases(Variables):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 from frontier.errors import FrontierMemoryError
@@ -54,7 +56,11 @@ class Memory(ABC):
 
     def fill(self, array: Any, value: Any) -> None:
         """Give all elements of an array one value."""
-        array.fill(value)
+        self.filler(array, value)()
+
+    def filler(self, array: Any, value: Any) -> Callable[[], Any]:
+        """Return a function that gives all elements of an array one value, for many calls."""
+        return partial(array.fill, value)
 
     @abstractmethod
     def moved(self, values: Any, copy: bool = False) -> Any:

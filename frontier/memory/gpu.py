@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import traceback
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from types import TracebackType
 from typing import Any
 
@@ -62,20 +63,17 @@ class GpuMemory(Memory):
             kept.release()
             return self.xp.empty(shape, dtype)
 
-    def fill(self, array: Any, value: Any) -> None:
-        """Give all elements of an array one value."""
+    def filler(self, array: Any, value: Any) -> Callable[[], Any]:
+        """Return a function that gives all elements of an array one value, for many calls."""
         if isinstance(array, np.ndarray):
-            array.fill(value)
-            return
+            return super().filler(array, value)
         if type(value) is int and -1 <= value <= 0 and array.dtype.kind == "i":
             pattern = b"\xff" if value else b"\0"  # as nearly always; to ask NumPy takes a microsecond
         else:
             pattern = np.asarray(value, array.dtype).tobytes()
-        contiguous = array.flags.c_contiguous
-        if array.size and contiguous and pattern == pattern[:1] * len(pattern):  # 0 and -1: no kernel is needed
-            array.data.memset_async(pattern[0], array.nbytes)
-        elif array.size:
-            array.fill(value)
+        if array.size and array.flags.c_contiguous and pattern == pattern[:1] * len(pattern):
+            return partial(array.data.memset_async, pattern[0], array.nbytes)  # 0 and -1: no kernel is needed
+        return super().filler(array, value)
 
     def moved(self, values: Any, copy: bool = False) -> Any:
         """Return an array on this GPU, which must be current; what is no number stays on the host."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -11,22 +9,25 @@ __all__ = ["anew", "kept_by", "using"]
 
 _kept: ContextVar[Any] = ContextVar("kept", default=None)
 
-#: Return what the prepared call that runs here keeps (:class:`frontier.program.prepared.Kept`), or None.
+#: Return what the prepared call that runs here keeps (:class:`frontier.program.kept_problems.Kept`), or None.
 kept_by = _kept.get
 
 
-@contextmanager
-def using(kept: Any) -> Iterator[None]:
+class using:
     """Within it problems and runs are those of the last call with the same ``kept``."""
-    token = _kept.set(kept)
-    try:
-        yield
-    finally:
-        _kept.reset(token)
+
+    __slots__ = ("_token",)
+
+    def __init__(self, kept: Any) -> None:
+        self._token = _kept.set(kept)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        _kept.reset(self._token)
 
 
-@contextmanager
-def anew() -> Iterator[None]:
+def anew() -> using:
     """Within it nothing is used again: for what outlasts a call, such as arrays that a graph keeps."""
-    with using(None):
-        yield
+    return using(None)

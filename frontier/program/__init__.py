@@ -6,7 +6,7 @@ what it may run on instead of the current frontier, ``loop`` steps in a loop, ``
 takes elements, ``schedule`` how steps are carried out, by balances and rules that are ``registered`` among others.
 ``enactor`` puts a loop, its start and its result together, ``time_limit`` ends a run that takes too long. ``execution``
 is one run of them, by a backend, perhaps with another ``numbering`` of vertices; ``prepared`` calls run many times in
-the same memory.
+the same memory, with what ``kept_problems`` has of the call before.
 
 ``effects`` is what a functor reads and writes, found by ``effect_analysis``, with what it compares and stores
 (``effect_values``), what changes together (``effect_paths``) and what ids are used for (``effect_ids``);

@@ -82,10 +82,10 @@ def start(
         raise _no_schedule(schedule)
     given = _DEFAULT if schedule is None else schedule.resolved()
     kept = kept_by()
-    made = copy_for(step, p, f, given, kept is not None and kept.has(p))
-    if kept is not None and (again := kept.run_again(step, made is not None, p, f, given)) is not None:
+    if kept is not None and (again := kept.run_again(step, p, f, given)) is not None:
         repeated: Execution = again
         return repeated
+    made = copy_for(step, p, f, given, kept is not None and kept.has(p))
     asked, backend = step, p.graph.placement.backend
     files = p.graph._topology.files() if p.graph.placement.edges is not None else ()
     with busy():
@@ -99,7 +99,7 @@ def start(
             if begun is None:
                 begun = backend.start(step, p, f, given)
     if kept is not None:
-        kept.keep_run(asked, made is not None, p, f, given, begun)
+        kept.keep_run(asked, p, f, given, begun)
     return begun
 
 

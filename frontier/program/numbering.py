@@ -19,9 +19,9 @@ from frontier.graph import by_degree
 from frontier.graph.by_weight import has_room_beside, why_not_plain
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
+from frontier.program.kept_problems import Repeatable
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop
-from frontier.program.prepared import Repeatable
 from frontier.program.step import captures_of, walk
 from frontier.program.swapping import swaps_of, with_partners
 

@@ -7,7 +7,7 @@ bits; there their arrays lie in each other's gaps. Wider ones are changed under 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Field
 
-__all__ = ["Pair", "apart", "fill_pair", "pairs_of", "side_by_side", "why_none"]
+__all__ = ["Pair", "apart", "pair_fillers", "pairs_of", "side_by_side", "why_none"]
 
 
 class Pair(NamedTuple):
@@ -75,14 +75,12 @@ def side_by_side(memory: Memory, before: tuple[Any, Any]) -> tuple[Any, Any]:
     return made
 
 
-def fill_pair(memory: Memory, key: Any, other: Any, first: Any, second: Any) -> None:
-    """Give all elements of two arrays that lie side by side two values, in one pass over their words."""
+def pair_fillers(memory: Memory, key: Any, other: Any, first: Any, second: Any) -> list[Callable[[], Any]]:
+    """Return calls that give all elements of two arrays side by side two values, in one pass over their words."""
     words = key.base
     if words is None or words.nbytes != 2 * key.nbytes:
-        memory.fill(key, first)
-        memory.fill(other, second)
-    else:
-        memory.fill(words.view(np.int64), _word(first, second, key.dtype, other.dtype))
+        return [memory.filler(key, first), memory.filler(other, second)]
+    return [memory.filler(words.view(np.int64), _word(first, second, key.dtype, other.dtype))]
 
 
 @lru_cache

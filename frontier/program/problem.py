@@ -8,6 +8,7 @@ host.
 from __future__ import annotations
 
 import keyword
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,21 @@ def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
 def _each(
     kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None, shape: int | tuple[int] | None,
     copy: bool = True,
+) -> Field:  # fmt: skip
+    if type(init) is int and isinstance(dtype, Hashable):
+        return _of_number(kind, dtype, init, combine, with_, shape, copy)
+    return _field(kind, dtype, init, combine, with_, shape, copy)
+
+
+@lru_cache(maxsize=1024)
+def _of_number(kind: str, dtype: Any, init: int, *how: Any) -> Field:
+    """Return a declaration, the same object for the same arguments: a primitive makes some ten in every call."""
+    return _field(kind, dtype, init, *how)
+
+
+def _field(
+    kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None, shape: int | tuple[int] | None,
+    copy: bool,
 ) -> Field:  # fmt: skip
     if combine is not None and combine not in COMBINES:
         raise FrontierError(f"combine={combine!r}: choose from {', '.join(COMBINES)}")
@@ -146,8 +162,7 @@ def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
     >>> int(p.depth)
     3
     """
-    made = _dtype(dtype)
-    return Field("scalar", made, init, plain=holds(init, made))
+    return _each("scalar", dtype, init, None, None, None)
 
 
 def array(values: ArrayLike) -> Field:
@@ -413,4 +428,4 @@ def replace_array(problem: Problem, name: str, values: NDArray[Any]) -> None:
     assert values.flags.c_contiguous
     assert isinstance(values, type(held))
     problem.arrays[name] = values
-    problem.__dict__["_replaced"] = True  # see frontier.program.prepared
+    problem.__dict__["_replaced"] = True  # see frontier.program.kept_problems

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
+from functools import partial
+from operator import contains
+from typing import Any
 
 from frontier.errors import FrontierError
 
-__all__ = ["integer", "number", "one_of", "switch"]
+__all__ = ["integer", "is_set", "number", "one_of", "switch"]
+
+
+def is_set(name: str) -> Callable[[], bool]:
+    """Return a function that says whether a variable is set; ``os.environ`` itself takes 0.6 µs to say no."""
+    variables: Any = getattr(os.environ, "_data", os.environ)
+    key = os.environ.encodekey(name) if variables is not os.environ else name
+    return partial(contains, variables, key)
 
 
 def switch(name: str, choices: str, default: bool) -> bool:

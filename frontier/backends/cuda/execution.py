@@ -163,11 +163,10 @@ class CudaExecution(LoopExecution):
 
     def again(self, f: Frontier | None) -> bool:
         """Begin on the same problem once more; see LoopExecution."""
-        memory, work = self._p.graph.placement.memory, self._workspace
-        with memory.using():
-            if self._lost or work.stream != launch.current_stream() or work.clock is None:
-                return False
-            return super().again(f)
+        work = self._workspace
+        if self._lost or work.stream != launch.current_stream() or work.clock is None:
+            return False
+        return super().again(f)
 
     def _counters(self) -> Any:
         """The counters. They go on from where the last run left them, which saves a launch that would clear them."""
