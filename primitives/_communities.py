@@ -314,24 +314,32 @@ def looped(p, src, dst, weight):
     return weight if src == dst else 0
 
 
+def within(p, v):
+    """The weight of the loops at v."""
+    return p.inside[v]
+
+
 class Weights(fr.Enactor):
-    """Add up the weights of edges at every vertex, and of loops."""
+    """Add up the weights of edges at every vertex, and of loops, and both over all vertices."""
 
     loop = (
-        WEIGH[0],
+        *WEIGH[:2],
         fr.Gather(looped, "sum", into="inside", edges="out", over="vertices"),
+        fr.Reduce(within, "sum", into="loops", over="vertices"),
     )
 
 
 def modularity(h: Graph, resolution: float) -> float:
     """Return the modularity of a graph in which each vertex is a community."""
-    p = fr.Problem(h, weight=fr.vertex("int64"), inside=fr.vertex("int64"))
+    p = fr.Problem(
+        h, weight=fr.vertex("int64"), inside=fr.vertex("int64"), all=fr.scalar("int64"), loops=fr.scalar("int64")
+    )
     if h.num_slots:
         Weights(p).run()
-    total = float(p.weight.sum())
+    total = float(p.all)
     if total == 0:
         return 0.0
-    return 2 * float(p.inside.sum()) / total - resolution * float(((p.weight / total) ** 2).sum())
+    return 2 * float(p.loops) / total - resolution * float(((p.weight / total) ** 2).sum())
 
 
 def facts(g: Graph, result: CommunitiesResult) -> dict[str, Any]:

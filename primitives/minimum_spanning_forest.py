@@ -45,6 +45,9 @@ FIRST = 2
 #: Weights that are sampled to find out which edges are light.
 SAMPLES = 1024
 
+#: Slots for each vertex up to which those chosen are marked, and not sorted.
+MARKED = 8
+
 #: Integers up to this size are floats of 32 bits, exactly.
 EXACT = 2**24
 
@@ -341,8 +344,8 @@ def minimum_spanning_forest(g: fr.Graph, *, schedule: fr.Schedule | None = None)
         apart = g.placement.divides or (g.placement.edges is not None and g.placement.edges.residence == "disk")
         (APART[program] if apart else program)(p, schedule).run()
     here = at_hand(g)
-    edges = namespace_of(p.chosen).sort(p.chosen[p.chosen >= 0])
-    weight = len(edges) if here.weights is None else _sum(here.weights[matching(edges, here.weights)], whole)
+    edges = _ascending(p.chosen, g.num_slots)
+    weight = len(edges) if here.weights is None else _sum(g, here.weights[matching(edges, here.weights)], whole)
     return SpanningForestResult(weight, edges, p.tree, n - len(edges))
 
 
@@ -367,10 +370,21 @@ def _limit(g: fr.Graph, program: type[fr.Enactor]) -> Any:
     return sample[int(share * len(sample))].item()
 
 
-def _sum(weights: Any, whole: bool) -> float:
-    """Add up weights; integers exactly, as Python's if the sum may not fit into 64 bits."""
+def _ascending(chosen: Any, slots: int) -> Any:
+    """Return the slots in an array, ascending, without those of -1; none occurs twice."""
+    xp = namespace_of(chosen)
+    if slots > MARKED * len(chosen):
+        return xp.sort(chosen[chosen >= 0])
+    marks = xp.zeros(slots + 1, np.bool_)
+    marks[chosen] = True  # -1 is the last
+    return xp.flatnonzero(marks[:-1])
+
+
+def _sum(g: fr.Graph, weights: Any, whole: bool) -> float:
+    """Add up weights of edges; integers exactly, as Python's if the sum may not fit into 64 bits."""
     if not whole:
         with np.errstate(over="ignore"):  # infinity, then
             return float(weights.sum(dtype=np.float64))
-    large = float(abs(weights.astype(np.float64)).sum()) >= 2**62
+    largest = max(abs(int(each or 0)) for each in (g.min_weight, g.max_weight))
+    large = largest * len(weights) >= 2**63 and float(abs(weights.astype(np.float64)).sum()) >= 2**62
     return sum(to_host(weights).tolist()) if large else int(weights.sum(dtype=np.int64))

@@ -7,7 +7,6 @@ launch. At its end, the kernel writes the state to pinned memory. So a run is on
 from __future__ import annotations
 
 import threading
-import weakref
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 
@@ -51,21 +50,22 @@ _running: dict[Memory, threading.Lock] = defaultdict(threading.Lock)
 
 def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
     """The build that suits a graph; the full one, if the schedule asks for what only that has."""
-    builds = step.__dict__.get("_builds")
-    if builds is None:  # not setdefault: a mapping made for nothing takes 0.6 microseconds
-        builds = step.__dict__.setdefault("_builds", weakref.WeakKeyDictionary())
-    known = builds.get(g)
-    if known is None:
-        known = builds.setdefault(g, {})
-    key = (schedule, tracing.active())
+    largest, edges = g.max_degree, g.placement.edges
+    small = g.num_vertices + g.num_slots < 1 << runtime_words.HALF
+    streams = edges is not None and edges.residence == "host"
+    known: dict[Any, Build] = step.__dict__.setdefault("_builds", {})
+    lists = g.traits.short_lists, 4 if largest <= 4 else 8, largest <= BOUNDED
+    key = (schedule, tracing.active(), *lists, small, streams)
     build = known.get(key)
     if build is None:
-        build = known[key] = _build_of(g, step, *key)
-    return cast("Build", build)
+        build = known[key] = _build_of(step, *key)
+    return build
 
 
-def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
-    largest = g.max_degree
+def _build_of(
+    step: Step, schedule: Schedule, traced: bool, short_lists: bool, lanes: int, bounded: bool, small: bool,
+    streams: bool,
+) -> Build:  # fmt: skip
     schedule = schedule.resolved()
     asked = [schedule, *(part.schedule.resolved() for part in walk(step) if part.schedule is not None)]
     if any(one.deterministic for one in asked):
@@ -77,12 +77,8 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
         and all(getattr(one, x) == getattr(USUAL, x) for x in ("queue", "switch", "alpha", "beta", "hub_cache"))
         for one in asked
     )  # fmt: skip
-    low_degree = plain and g.traits.short_lists
-    small = g.num_vertices + g.num_slots < 1 << runtime_words.HALF
     packs = small and any(getattr(part, "held", None) is not None for part in walk(step))
-    lanes = 4 if largest <= 4 else 8
-    streams = g.placement.edges is not None and g.placement.edges.residence == "host"
-    return Build(low_degree, lanes, largest <= BOUNDED, _is_dense(step), traced, not schedule.fuse, packs, streams)
+    return Build(plain and short_lists, lanes, bounded, _is_dense(step), traced, not schedule.fuse, packs, streams)
 
 
 def _is_dense(step: Step) -> bool:

@@ -77,9 +77,8 @@ class Exchange:
             last = self.written[length + i :][:1].view(scalar.dtype)
             self._scalars.append((self.table[word : word + 1].view(scalar.dtype), last))
             self._places.append(word)
-        first = self._words.ctypes.data
-        self._pointers = (ctypes.c_void_p * (1 + length))(*(first + 8 * i for i in range(1 + length)))
-        self.parameters = ctypes.addressof(self._pointers)
+        self._pointers = self._words.ctypes.data + np.arange(0, 8 * (1 + length), 8)
+        self.parameters = int(self._pointers.ctypes.data)
 
     def begin(self, state: Any = 0) -> None:
         """Begin a run with a state, and forget that of the previous run."""

@@ -196,7 +196,7 @@ class LoopExecution:
                 ready = given.edges == "out" or self._program.needs_in or g.symmetric
                 return self._derived(given) if ready else 0
             case Buffer():
-                return work.address(name, given.role, buffer_length(given, g))
+                return work.address(name, given.role, buffer_length(given, g) if given.longer else None)
             case Windows() | WindowBuffer():
                 return self._of_windows(given)
             case WorkerArray():
