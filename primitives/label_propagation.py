@@ -42,11 +42,6 @@ __all__ = ["Alternating", "Asynchronous", "LabelPropagationResult", "Synchronous
 METHODS = ("synchronous", "alternating", "asynchronous")
 
 
-def begin(p, v):
-    """Give v its own id as its label."""
-    p.label[v] = v
-
-
 def of_neighbour(p, dst):
     """Count the label of a neighbour."""
     return p.label[dst]
@@ -171,74 +166,58 @@ def in_use(p, v):
     return p.used[v]
 
 
-#: Count the labels.
-_COUNT = (fr.Compute(mark, over="vertices"), fr.Reduce(in_use, "sum", into="count", over="vertices"))
+def _synchronous(choose: Step) -> Step:
+    return fr.Loop(
+        choose,
+        fr.Reduce(settle, "sum", into="changed", over="vertices"),
+        fr.Swap("label", "next"),
+        times="limit",
+        until=stable,
+        count="iterations",
+    )
 
 
-def _synchronous(choose: Step) -> tuple[Step, ...]:
-    return (
-        fr.Compute(begin, over="vertices"),
-        fr.Loop(
+def _alternating(choose: Step) -> Step:
+    return fr.Loop(
+        fr.Sequence(
+            fr.Filter(first_half),
             choose,
-            fr.Reduce(settle, "sum", into="changed", over="vertices"),
-            fr.Swap("label", "next"),
-            times="limit",
-            until=stable,
-            count="iterations",
+            fr.Reduce(settle, "sum", into="changed_first"),
+            fr.Compute(adopt),
+            over="vertices",
         ),
-        *_COUNT,
+        fr.Sequence(
+            fr.Filter(second_half),
+            choose,
+            fr.Reduce(settle, "sum", into="changed"),
+            fr.Compute(adopt),
+            over="vertices",
+        ),
+        fr.Set(changed=changed_at_all),
+        times="limit",
+        until=stable,
+        count="iterations",
     )
 
 
-def _alternating(choose: Step) -> tuple[Step, ...]:
-    return (
-        fr.Compute(begin, over="vertices"),
+def _asynchronous(choose: Callable[..., Any]) -> Step:
+    return fr.Loop(
+        fr.Set(moves=0, turn=0),
         fr.Loop(
             fr.Sequence(
-                fr.Filter(first_half),
-                choose,
-                fr.Reduce(settle, "sum", into="changed_first"),
-                fr.Compute(adopt),
+                fr.Filter(due),
+                fr.Filter(choose),
+                fr.Reduce(adopt, "sum", into="moved"),
+                fr.Advance(wake, output=None),
                 over="vertices",
             ),
-            fr.Sequence(
-                fr.Filter(second_half),
-                choose,
-                fr.Reduce(settle, "sum", into="changed"),
-                fr.Compute(adopt),
-                over="vertices",
-            ),
-            fr.Set(changed=changed_at_all),
-            times="limit",
-            until=stable,
-            count="iterations",
+            fr.Set(moves=moves),
+            times="classes",
+            count="turn",
         ),
-        *_COUNT,
-    )
-
-
-def _asynchronous(choose: Callable[..., Any]) -> tuple[Step, ...]:
-    return (
-        fr.Compute(begin, over="vertices"),
-        fr.Loop(
-            fr.Set(moves=0, turn=0),
-            fr.Loop(
-                fr.Sequence(
-                    fr.Filter(due),
-                    fr.Filter(choose),
-                    fr.Reduce(adopt, "sum", into="moved"),
-                    fr.Advance(wake, output=None),
-                    over="vertices",
-                ),
-                fr.Set(moves=moves),
-                times="classes",
-                count="turn",
-            ),
-            times="limit",
-            until=unmoved,
-            count="round",
-        ),
-        *_COUNT,
+        times="limit",
+        until=unmoved,
+        count="round",
     )
 
 
@@ -276,6 +255,12 @@ class AsynchronousByWeight(fr.Enactor):
     """As :class:`Asynchronous`, by the weights of edges."""
 
     loop = _asynchronous(draw_by_weight)
+
+
+class Count(fr.Enactor):
+    """Count the labels in use: by itself, since it uses labels as ids, and rounds may run with vertices by degree."""
+
+    loop = (fr.Compute(mark, over="vertices"), fr.Reduce(in_use, "sum", into="count", over="vertices"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -319,7 +304,7 @@ _ROUNDS = {
 def _plan(g: fr.Graph) -> Plan:
     # Of a directed graph: a copy with twice the edges.
     copied = 0 if g.symmetric else 4 * g.num_slots * g.id_dtype.itemsize + g.offsets.nbytes
-    return Plan(_fields(g), [Synchronous], beside=copied)
+    return Plan(_fields(g), [Synchronous, Count], beside=copied)
 
 
 def _facts(g: fr.Graph, result: LabelPropagationResult) -> dict[str, Any]:
@@ -412,8 +397,10 @@ def label_propagation(
     if method == "asynchronous":
         more |= _classes(h, seed)
     p = fr.Problem(h, **_fields(h, int(max_iterations)), **more)
+    p.label = np.arange(g.num_vertices)
     if g.num_vertices:
         program(p, schedule).run()
+        Count(p, schedule).run()
     iterations, changed = int(getattr(p, rounds)), int(getattr(p, changes))
     converged = (changed == 0 and iterations > 0) or not g.num_vertices
     return LabelPropagationResult(p.label, int(p.count), iterations, converged)

@@ -16,6 +16,7 @@ from frontier.errors import NotConvergedError
 from frontier.graph import by_degree as copies
 from frontier.graph.by_degree import by_degree, has_by_degree
 from frontier.memory.host import HostMemory
+from frontier.primitives.bfs import BFS, bfs_problem
 from frontier.program import numbering
 
 if TYPE_CHECKING:
@@ -260,6 +261,7 @@ CALLS: dict[str, Callable[[fr.Graph, fr.Schedule], Any]] = {
     "hits": lambda g, s: np.stack([host(x) for x in vars(fr.hits(g, schedule=s)).values() if np.ndim(x)]),
     "katz": lambda g, s: fr.katz(g, schedule=s).centrality,
     "eigenvector": lambda g, s: fr.eigenvector_centrality(g, tolerance=1e-6, schedule=s).centrality,
+    "labels": lambda g, s: fr.label_propagation(g, schedule=s).label,
 }  # fmt: skip
 
 
@@ -292,11 +294,13 @@ def test_results_are_named_by_labels() -> None:
 @pytest.mark.usefixtures("eager")
 def test_from_the_fourth_run_on(compiled: Backend) -> None:
     g = compiled(web())
-    assert [renumbers(lambda: fr.pagerank(g)) for _ in range(5)] == [False] * 3 + [True] * 2
+    for run in (fr.pagerank, fr.label_propagation):
+        g = compiled(web())
+        assert [renumbers(lambda run=run, g=g: run(g)) for _ in range(5)] == [False] * 3 + [True] * 2
     g = compiled(web())
     assert not any(renumbers(lambda: fr.pagerank(g, max_iterations=3, tolerance=0)) for _ in range(5))
     assert not any(renumbers(lambda: fr.pagerank(g, schedule=AS_GIVEN)) for _ in range(5))
-    assert not any(renumbers(lambda: fr.bfs(g, 0)) for _ in range(5))
+    assert not any(renumbers(call) for call in (lambda: fr.bfs(g, 0), lambda: fr.salsa(g)) for _ in range(5))
     assert not has_by_degree(g)
     g = compiled(web().reordered())
     assert not any(renumbers(lambda: fr.pagerank(g)) for _ in range(5))
@@ -367,3 +371,18 @@ def test_explain_says_so() -> None:
     by_degree(p.graph)
     assert said in Many(p).explain()
     assert said not in Many(p, AS_GIVEN).explain()
+
+
+class Onwards(fr.Enactor):
+    """A loop of gathers after a step that uses ids."""
+
+    loop = (fr.Compute(lambda p, v: v, over="vertices"), *[Many.loop])
+
+
+@pytest.mark.usefixtures("eager")
+def test_explain_says_why_not() -> None:
+    p, said = problem(web(weights=(1, 9))), "# The graph keeps its numbering: <lambda> uses v as a value."
+    assert Onwards(p).explain().startswith(said)
+    assert Onwards(p, BY_DEGREE).explain().startswith(said)
+    assert said not in Onwards(p, AS_GIVEN).explain()
+    assert "numbering" not in BFS(bfs_problem(p.graph, 0)).explain()  # which does not gather

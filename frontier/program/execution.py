@@ -19,7 +19,7 @@ from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop
-from frontier.program.numbering import copy_for, has_copy_for, renumbered
+from frontier.program.numbering import copy_for, remark, renumbered
 from frontier.program.order import expansion
 from frontier.program.problem import SIZES, scalar
 from frontier.program.schedule import ResolvedSchedule, Schedule
@@ -146,13 +146,13 @@ def explain(
         raise _no_schedule(schedule)
     chosen = p.graph.placement.backend if backend is None else backend_of(backend)
     given = _DEFAULT if schedule is None else schedule.resolved()
-    by_degree = has_copy_for(step, p, f, given)
+    numbering = remark(step, p, f, given)
     p = _stand_in(p, chosen)
     asked, step = step, _without_order(step, p, given)
     _check(step, p)
     text: str = chosen.program(step, p, kind, given).explained()
-    if by_degree:
-        text = f"# Vertices are numbered by descending degree; fields are permuted before and after.\n{text}"
+    if numbering:
+        text = f"# {numbering}\n{text}"
     if _has_order(asked):
         text = "".join(f"# {remark}\n" for remark in expansion[1](asked, p, given)) + text
     if chosen.interprets:

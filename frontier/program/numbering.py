@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Begin = Callable[[Problem, Frontier | None], Execution]
 
-__all__ = ["copy_for", "has_copy_for", "renumbered"]
+__all__ = ["copy_for", "remark", "renumbered"]
 
 #: Runs of a graph before a copy is made: it takes as long as 10 to 25 passes, and saves about a third of each.
 RUNS = 3
@@ -50,7 +50,9 @@ def copy_for(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSched
     By itself a run makes it after some such runs of the graph, or if it will be run ``again``, and where that leaves
     room.
     """
-    wanted, g = _wanted(step, p, f, schedule), p.graph
+    wanted, g = _wanted(step, p, schedule), p.graph
+    if not wanted or _why_not(step, p, f):
+        return None
     if wanted in ("in", "out"):
         runs: list[int] = g.cached("runs that may be by degree", lambda: [0])
         runs[0] += 1
@@ -58,32 +60,35 @@ def copy_for(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSched
             return None
         if not (by_degree.has_by_degree(g) or has_room_beside(g)):
             return None
-    if wanted:
-        with contextlib.suppress(MemoryError):  # the graph itself takes none
-            return by_degree.by_degree(g)
+    with contextlib.suppress(MemoryError):  # the graph itself takes none
+        return by_degree.by_degree(g)
     return None
 
 
-def has_copy_for(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> bool:
-    """Whether a run would take place on a copy that is there, or that it is told to make."""
-    wanted, g = _wanted(step, p, f, schedule), p.graph
-    return wanted == "by_degree" or (wanted != "" and by_degree.has_by_degree(g) and by_degree.pays(g, wanted))
+def remark(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> str:
+    """Say that a run would take place on a copy that is there, or that it is told to make; or why none can; or nothing.
+
+    Why none can, it says where one was asked for, or might make long gathers faster.
+    """
+    wanted, g = _wanted(step, p, schedule), p.graph
+    reason = _why_not(step, p, f) if wanted else ""
+    if reason:
+        return f"The graph keeps its numbering: {reason}."
+    if wanted == "by_degree" or (wanted and by_degree.has_by_degree(g) and by_degree.pays(g, wanted)):
+        return "Vertices are numbered by descending degree; fields are permuted before and after."
+    return ""
 
 
-def _wanted(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> str:
+def _wanted(step: Step, p: Problem, schedule: ResolvedSchedule) -> str:
     """``by_degree`` for a run that is to take place on a copy; ``in`` or ``out`` if it may gain by that; or nothing."""
-    g, found = p.graph, "by_degree"
-    own = None if step.schedule is None else step.schedule.numbering
+    g, own = p.graph, None if step.schedule is None else step.schedule.numbering
     asked = schedule.numbering if own is None else own
-    if asked == "as_given" or not (f is None or (f.is_all and f.kind == "vertex")):
+    if asked != "auto":
+        return "" if asked == "as_given" else asked
+    exact = schedule.deterministic or os.environ.get("FRONTIER_CHECK") == "1"  # whose messages tell ids
+    if g.num_slots < by_degree.SLOTS or g.placement.backend.interprets or exact:
         return ""
-    if asked == "auto":
-        exact = schedule.deterministic or os.environ.get("FRONTIER_CHECK") == "1"  # whose messages tell ids
-        if g.num_slots < by_degree.SLOTS or g.placement.backend.interprets or exact:
-            return ""
-        found = _gathers_for_long(step, p)
-    whole = p._store.in_one_memory and not g.placement.divides and not why_not_plain(g)
-    return found if found and whole and _suits(step, p) else ""
+    return _gathers_for_long(step, p)
 
 
 def _gathers_for_long(step: Step, p: Problem) -> str:
@@ -92,8 +97,9 @@ def _gathers_for_long(step: Step, p: Problem) -> str:
     if known is None:
         loops = [part for part in walk(step) if isinstance(part, Loop)]
         known = step.__dict__["_gathers"] = [
-            (loop.times, "in" if part.near == "dst" else "out") for loop in loops for part in walk(loop) if part.far
-        ]
+            (loop.times, "in" if part.near == "dst" else "out")
+            for loop in loops for part in walk(loop) if part.far and part.any_numbering
+        ]  # fmt: skip
     for times, edges in known:
         passes = p.scalars[times][0] if times in p.scalars else times
         if passes is None or isinstance(passes, str) or passes >= PASSES:
@@ -101,37 +107,67 @@ def _gathers_for_long(step: Step, p: Problem) -> str:
     return ""
 
 
-def _suits(step: Step, p: Problem) -> bool:
-    """Whether a program does the same however vertices are numbered; asked once for problems that are alike."""
+# ---- programs that do the same however vertices are numbered ---------------------------------------------------------
+
+
+def _why_not(step: Step, p: Problem, f: Frontier | None) -> str:
+    """Return why a run cannot take place on a copy; empty if it can. Asked once for problems that are alike."""
+    if not (f is None or (f.is_all and f.kind == "vertex")):
+        return "it begins with some elements only"
+    if not p._store.in_one_memory or p.graph.placement.divides:
+        return "fields are divided"
+    if reason := why_not_plain(p.graph):
+        return reason
     captures, layout = captures_of(step), Layout.of(p)
     known = step.__dict__.setdefault("_any_numbering", {})
     if known.get(layout, (None,))[0] is not captures:
-        suits = not (p.piles or p._pairs or captures.refused) and all(_same(part, p.fields) for part in walk(step))
-        known[layout] = captures, suits
-    made: bool = known[layout][1]
-    return made
+        reason = next(filter(None, (_sees(part, p.fields) for part in walk(step))), "")
+        reason = reason or ("the problem has piles or pairs" if p.piles or p._pairs else "")
+        known[layout] = captures, "a functor uses what may change outside" if captures.refused else reason
+    found: str = known[layout][1]
+    return found
 
 
-def _same(part: Step, fields: Mapping[str, Field]) -> bool:
-    """Whether one step does the same however vertices are numbered."""
-    try:
-        known = part.over in (None, "vertices", "edges") or part.counted or part.row_field
-        found = [effects(fn) for fn, _ in part.functors()] if part.any_numbering and known else None
-    except FunctorError:  # which the check says
-        return False
-    return found is not None and all(_finds_elements(each, fields) for each in found)
+def _sees(part: Step, fields: Mapping[str, Field]) -> str:
+    """What in one step depends on the numbering of the vertices; empty if nothing does."""
+    if not part.any_numbering:
+        return f"{part!r} depends on it"
+    if not (part.over in (None, "vertices", "edges") or part.counted or part.row_field):
+        return f"{part!r} runs over {part.over}"
+    for fn, _ in part.functors():
+        try:
+            found = _does_more(effects(fn), fields)
+        except FunctorError:  # as the check says
+            found = "cannot be read"
+        if found:
+            return f"{fn.__name__} {found}"
+    return ""
 
 
-def _finds_elements(found: Effects, fields: Mapping[str, Field]) -> bool:
-    """Whether a functor uses ids of vertices only to find elements of vertex fields, and no edge slots."""
+def _does_more(found: Effects, fields: Mapping[str, Field]) -> str:
+    """What a functor does but find elements of vertex fields by ids of vertices.
+
+    Edge fields would need the places of slots, and to move one takes as long as 5 to 15 passes save.
+    """
     ends = {"v", "src", "dst"}
-    if not (found.exact and found.writes_known) or found.ids & {*ends, "edge", "any"}:
-        return False
+    if not (found.exact and found.writes_known):
+        return "calls what is not known"
+    if ids := found.ids & {*ends, "edge"}:
+        return f"uses {min(ids)} as a value"
+    if "any" in found.ids:
+        return "looks up edges or degrees"
     for name, indices in (*found.reads.items(), *found.writes.items()):
         kind = fields[name].kind if name in fields else "scalar"
-        if kind == "edge" or (indices - ends if kind == "vertex" else indices & {*ends, "edge"}):
-            return False
-    return True
+        if kind == "edge":
+            return f"uses the edge field p.{name}"
+        if kind == "vertex" and indices - ends:
+            return f"uses p.{name} of any vertex"
+        if kind != "vertex" and indices & {*ends, "edge"}:
+            return f"finds elements of p.{name} by ids"
+    return ""
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
 
 
 def _written(step: Step) -> set[str]:

@@ -94,7 +94,8 @@ class Schedule:
         on a copy of the graph, kept with it, whose vertices are in descending order of degree; fields are permuted
         before and after (``renumber`` in a trace). Only programs of Gather, Compute, Reduce, Set and Swap over all
         vertices or edges that use ids as indices of vertex fields and in ``fr.degree``, on graphs with plain lists in
-        one memory. ``auto``: where a loop gathers on a large graph and the copy is found to be faster, from the fourth
+        one memory; ``explain()`` says why others stay. (Ids that are only the first values of a field can be given with
+        it.) ``auto``: where a loop gathers on a large graph and the copy is found to be faster, from the fourth
         such run on, and in prepared calls. Sums of floats are added in another order then.
     fuse : bool, optional
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
