@@ -397,7 +397,7 @@ def label_propagation(
     if method == "asynchronous":
         more |= _classes(h, seed)
     p = fr.Problem(h, **_fields(h, int(max_iterations)), **more)
-    p.label = np.arange(g.num_vertices)
+    p.label = h.placement.memory.xp.arange(g.num_vertices, dtype=h.id_dtype)
     if g.num_vertices:
         program(p, schedule).run()
         Count(p, schedule).run()
