@@ -98,7 +98,7 @@ def _gathers_for_long(step: Step, p: Problem) -> str:
         loops = [part for part in walk(step) if isinstance(part, Loop)]
         known = step.__dict__["_gathers"] = [
             (loop.times, "in" if part.near == "dst" else "out")
-            for loop in loops for part in walk(loop) if part.far and part.any_numbering
+            for loop in loops for part in walk(loop) if part.gains_by_degree
         ]  # fmt: skip
     for times, edges in known:
         passes = p.scalars[times][0] if times in p.scalars else times

@@ -77,6 +77,8 @@ class Step:
     chooses_direction = False
     #: Whether it does the same however vertices are numbered, if its functors do.
     any_numbering = False
+    #: Whether it mostly waits for values of far ends, which lie closer together where vertices are numbered by degree.
+    gains_by_degree = False
     #: The parameter of its functors that is the element itself, so that no other part writes there.
     near = "v"
     #: The parameter that is the other end of an edge; empty if it does not walk along edges.

@@ -102,6 +102,7 @@ class Gather(Operator):
         self.fn, self.into, self.edges = fn, into, edges
         self.where, self.inplace = where, inplace
         self.any_numbering = op not in ENDS and not inplace
+        self.gains_by_degree = self.any_numbering and op != "mode"
         self.rows = _takes_i(fn)
         self.place = "edge value" if self.rows else "edge"
         arguments(fn, self.place)
