@@ -144,7 +144,7 @@ class Enactor:
         Raises
         ------
         FrontierError
-            The fields are in parts, on several GPUs or ranks.
+            The fields are in parts, on ranks.
 
         Examples
         --------

@@ -7,7 +7,7 @@ over several GPUs, :mod:`frontier.distributed.ranks.visible_fields` shows those 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +35,11 @@ def length_of(g: Graph, kind: str) -> int:
 class FieldStore:
     """Fields in the memory of their graph."""
 
-    #: Whether everything is there: then a prepared call may use it again.
+    #: Whether everything is there.
     in_one_memory = True
+
+    #: Whether a prepared call may use the fields again.
+    reusable = True
 
     def bytes_in_memory(self, g: Graph, fields: Mapping[str, Field], pairs: Collection[Pair]) -> list[int]:
         """Sizes of the fields of vertices and edges that are to lie in the memory of the graph."""
@@ -89,6 +92,11 @@ class FieldStore:
     def side_by_side(self, g: Graph, before: tuple[Any, Any]) -> tuple[Any, Any]:
         """Return two arrays in each other's gaps, in the place of two others, and with their elements."""
         return side_by_side(g.placement.memory, before)
+
+    def filler(self, p: Problem, name: str, value: Any) -> Callable[[], Any]:
+        """Return a function that gives all elements of a field one value, for many calls."""
+        made: Callable[[], Any] = p.graph.placement.memory.filler(p.arrays[name], value)
+        return made
 
     def seen(self, p: Problem, name: str) -> Any:
         """Return what users see of a field."""

@@ -103,7 +103,7 @@ class Kept:
     def keep(self, p: Problem, graph: Graph, fields: dict[str, Field]) -> None:
         """Keep a problem that was made because there was none to take."""
         if graph is self._graph and len(self._problems) == self._next - 1 < MOST:
-            self._problems.append(KeptProblem(p, fields) if p._store.in_one_memory else None)
+            self._problems.append(KeptProblem(p, fields) if p._store.reusable else None)
 
     def has(self, p: Problem) -> bool:
         """Whether it keeps a problem."""
@@ -211,7 +211,7 @@ class _Fills:
                     filled |= {key, other}
         for name, made in declared.items():
             if name not in filled:
-                filler = memory.filler(p.arrays[name], made.init) if made.plain else partial(_assign, p, name, made)
+                filler = p._store.filler(p, name, made.init) if made.plain else partial(_assign, p, name, made)
                 self.calls.append(filler)
 
     def suit(self, declared: list[Field], arrays: dict[str, Any]) -> bool:
@@ -245,6 +245,7 @@ def _extent(array: Any) -> tuple[int, int]:
 
 def _assign(p: Problem, name: str, made: Field) -> None:
     """Give an array initial values that are not one number."""
+    p._store.look_at(p, {name})
     array = p.arrays[name]
     if not made.copy or (made.kind == "array" and "_replaced" in vars(p)):  # it may be somebody else's
         p.arrays[name] = p._store.make(p.graph, name, made, p._pairs)

@@ -157,8 +157,8 @@ class PreparedRun(_Prepared):
         self._enactor = enactor
         self._problem = KeptProblem(p, p.fields)
         super().__init__(p.graph, self._problem)
-        if not p._store.in_one_memory:
-            raise FrontierError(f"prepare() runs in one memory, and the fields of {p!r} are in parts")
+        if not p._store.reusable:
+            raise FrontierError(f"prepare() is for fields in one process, and those of {p!r} are in parts")
 
     def __call__(self, frontier: Any = None, **values: Any) -> Problem:
         """Run from the initial values of all fields, but for ``values``: a field by its name.

@@ -10,6 +10,7 @@ import threading
 from contextlib import ExitStack
 from functools import cache
 from itertools import combinations
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from frontier import tracing
@@ -56,17 +57,40 @@ class FusedExecution:
             raise OneKernelError("no vertices, or GPUs that do not reach each other's memory")
         touches = touches_of(step, p, schedule, _atomics(tuple(memories)))
         self._step, self._p, self._given, self._touches = step, p, f, touches
+        self._arrays = list(p.arrays.values())
         self._replicas = replicas_of(p, memories, touches)
         self._begun = loading.begin(p, self._replicas, touches.apart)
         self.parts = [Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]
         if any(part.complete for part in self.parts):  # all must leave their kernels at the same places
             for part in self.parts:
                 part.complete_code()
+        self._connect()
+
+    def _connect(self) -> None:
+        """Let all GPUs know where the arrays of others lie; then the run may go on."""
         places = [part.places() for part in self.parts]
-        starts = [*(replica.own["vertex"][0] for replica in self._replicas), p.graph.num_vertices]
+        starts = [*(replica.own["vertex"][0] for replica in self._replicas), self._p.graph.num_vertices]
         for part in self.parts:
             part.connect(places, starts)
         self.done = self._ahead = False
+
+    def again(self, f: Frontier | None) -> bool:
+        """Begin on the same problem once more; False if it begins otherwise, or another run has the memory of a GPU."""
+        same = f is None and self._given is None and all(map(is_, self._p.arrays.values(), self._arrays))
+        if not same or self._touches.swapped:
+            return False
+        for replica in self._replicas:
+            replica.prepare(self._p)
+        ready: list[Part] = []
+        for part in self.parts:
+            if not part.again(None):
+                for other in ready:
+                    other.give_up()
+                return False
+            ready.append(part)
+        self._begun = loading.begin(self._p, self._replicas, self._touches.apart)
+        self._connect()
+        return True
 
     @property
     def passes(self) -> int:

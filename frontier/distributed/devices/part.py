@@ -116,7 +116,6 @@ class Part(CudaExecution):
             work.stream = stream
             known = code.tables.get(work)
             self._begin(code, work, known or _PeersTable(code.at, list(p.scalars.values())))
-            _clear(self._counters())
             work.clock = (0, 0)
             if known is None:
                 self._fill(self._counters())
@@ -126,10 +125,33 @@ class Part(CudaExecution):
                 assert isinstance(frontiers, OwnFrontiers)
                 count, _ = frontiers.peers.size(self._program.given)
                 self._words[self._at[count.name]] = len(f)
-            _clear(self._box())
-            if work.kept.get("running"):  # a run before this one has not come to its end
-                self._forget_marks()
-            work.kept["running"] = True
+            self._clear_what_others_read()
+
+    def again(self, f: Frontier | None) -> bool:
+        """Begin on the same problem once more; see LoopExecution."""
+        work = self._workspace
+        with self.memory.using("a run on several GPUs"):
+            self._stream = launch.current_stream()
+            if self._lost or work.stream != self._stream:
+                return False
+            work.clock = (0, 0)
+            if not LoopExecution.again(self, f):
+                return False
+            self._clear_what_others_read()
+        return True
+
+    def give_up(self) -> None:
+        """Give back the memory of a run that has begun again, and does not go on."""
+        self._workspace.give_back(self._p.graph)
+
+    def _clear_what_others_read(self) -> None:
+        """Before GPUs meet: the counters, and the box in which others leave words."""
+        work = self._workspace
+        _clear(self._counters())
+        _clear(self._box())
+        if work.kept.get("running"):  # a run before this one has not come to its end
+            self._forget_marks()
+        work.kept["running"] = True
 
     @property
     def piles(self) -> list[str]:

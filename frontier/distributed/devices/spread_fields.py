@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,6 +80,18 @@ class SpreadFields(FieldStore):
         elif np.ndim(given) == 0:  # an array, which what looks at fresh fields does not expect
             how.fill([(array, given)])
         return array
+
+    def filler(self, p: Problem, name: str, value: Any) -> Callable[[], Any]:
+        """Return a function that lets the elements of a field have one value, as when it was made."""
+        if name in self.spread:
+            return partial(self._renew, name)
+        if spread.is_spread(p.arrays[name]):
+            return partial(p.graph._topology.gpus.fill, [(p.arrays[name], value)])
+        return super().filler(p, name, value)
+
+    def _renew(self, name: str) -> None:
+        self.fresh.add(name)
+        self.unfilled.add(name)
 
     def seen(self, p: Problem, name: str) -> Any:
         """Return the array of a field, which has its values now."""

@@ -111,7 +111,7 @@ class EdgesInParts(InParts):
 class PartFields(FieldStore):
     """The fields of a problem on a graph that may be in parts: those of edges are as long, but a part has its own."""
 
-    in_one_memory = False
+    in_one_memory = reusable = False
 
     def bytes_in_memory(self, g: Graph, fields: Mapping[str, Field], pairs: Collection[Pair]) -> list[int]:
         """Nothing of a graph in parts, of which a part of the fields only is there."""
