@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.errors import GraphError, NegativeWeightError
-from frontier.memory.arrays import to_host
+from frontier.memory.arrays import adopt, is_device
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,12 +79,12 @@ def named(g: Graph, ids: Any) -> Any:
 def values_of_vertices(g: Graph, name: str, given: Any) -> NDArray[np.float64]:
     """Return an argument that is a number for each vertex, or a mapping from vertices (labels) to numbers, as an array.
 
-    Vertices that a mapping lacks have 0. The array lies on the host.
+    Vertices that a mapping lacks have 0. The array lies on the host, or on a GPU if the given one does.
     """
     mapping = hasattr(given, "items")
     values = list(given.values()) if mapping else given
     try:
-        array = np.asarray(to_host(values))
+        array = adopt(values, name) if is_device(values) else np.asarray(values)
         if array.dtype.kind == "c":
             raise TypeError
         made: NDArray[np.float64] = array.astype(np.float64)

@@ -235,7 +235,7 @@ def _one_search(
 
 def _guide(g: fr.Graph, end: int, estimate: Any) -> dict[str, Field]:
     """Return the fields of :class:`AStar` for an estimate, of the dtype of distances: sums of integers are exact."""
-    left = values_of_vertices(g, "estimate", estimate)
+    left = to_host(values_of_vertices(g, "estimate", estimate))
     if np.isnan(left).any():
         raise GraphError(f"estimate holds numbers, and that of vertex {int(np.isnan(left).argmax())} is NaN")
     if np.isinf(left[end]):

@@ -152,14 +152,15 @@ def katz(
     check_weighted(g, "Katz centrality", weighted)
     g, exponent = scaled(g) if weighted else (g, 0)
     n = g.num_vertices
-    own = np.full(n, float(beta)) if isinstance(beta, int | float) else values_of_vertices(g, "beta", beta)
+    own: Any = float(beta) if isinstance(beta, int | float) else values_of_vertices(g, "beta", beta)
     if not np.isfinite(own).all():
         raise GraphError("beta holds finite numbers")
+    own = g.placement.memory.moved(own) if np.ndim(own) else own
     p = fr.Problem(
         g,
         centrality=fr.vertex("float64"),
         sum=fr.vertex("float64"),
-        beta=fr.vertex("float64", g.placement.memory.moved(own)),
+        beta=fr.vertex("float64", own),
         alpha=fr.scalar("float64"),
         **scalars(tolerance, max_iterations),
     )
@@ -167,7 +168,7 @@ def katz(
     if alpha is None:
         factor = SHARE / (_bound(p, enactor) or 1.0)
         alpha = _times_two_to(factor, -exponent)
-        p.centrality, p.beta, p.limit = 0.0, p.graph.placement.memory.moved(own), int(max_iterations)
+        p.centrality, p.beta, p.limit = 0.0, own, int(max_iterations)
         p.tolerance, p.iterations = float(tolerance), 0
     else:
         factor = min(max(_times_two_to(alpha, exponent), -OUT), OUT)

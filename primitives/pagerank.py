@@ -15,6 +15,7 @@ iterations on a road but more than doubles it on R-MAT 20: 24 instead of 10 to a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -370,10 +371,11 @@ def _distribution(g: fr.Graph, name: str, values: Any) -> NDArray[Any] | None:
     """An argument that says how something is distributed over vertices, scaled to sum 1; None where it is None."""
     if values is None:
         return None
-    given = values_of_vertices(g, name, values)
-    if not (np.isfinite(given).all() and given.min(initial=0) >= 0 and given.any()):
+    given: NDArray[Any] = g.placement.memory.moved(values_of_vertices(g, name, values))
+    greatest = float(given.max()) if len(given) else 0.0
+    if not (greatest > 0 and np.isfinite(given).all() and given.min() >= 0):
         raise GraphError(f"{name} holds finite numbers that are not negative, one of them positive")
-    if not is_moderate(given.max()):
-        given = np.ldexp(given, -np.frexp(given.max())[1])
-    shares: NDArray[Any] = g.placement.memory.moved(given / given.sum())
+    if not is_moderate(greatest):
+        given = np.ldexp(given, -math.frexp(greatest)[1])
+    shares: NDArray[Any] = given / given.sum()
     return shares
