@@ -43,6 +43,13 @@ def load(name: str) -> fr.Graph:
     return g.with_weights(weights(g))
 
 
+def title(name: str) -> str:
+    """The name of a graph in a table."""
+    kind, colon, size = name.partition(":")
+    named = {"rmat": "R-MAT", "urand": "uniform"}.get(kind, kind)
+    return f"{named} {size}" if colon else name
+
+
 def _read(path: Path) -> fr.Graph:
     if not path.exists():
         raise Missing(f"{path.stem}: there is no {path}; FRONTIER_DATA names the folder")

@@ -160,6 +160,20 @@ class Networkit(System):
         run.run()
         return lambda: _sum_by_max(run.scores())
 
+    def louvain(self, source: int) -> Check:
+        return self._communities(self.nk.community.PLM(self.plain))
+
+    def leiden(self, source: int) -> Check:
+        return self._communities(self.nk.community.ParallelLeiden(self.plain))
+
+    def _communities(self, kind: Any) -> Check:
+        found = kind.run().getPartition()
+        return lambda: self.nk.community.Modularity().getQuality(found, self.plain)
+
+    def matching(self, source: int) -> Check:
+        found = self.nk.matching.SuitorMatcher(self.plain, False).run()
+        return lambda: found.getMatching().size(self.plain)
+
 
 class Igraph(System):
     """igraph; one thread. Its PageRank has a tolerance of its own, tighter than these."""
@@ -189,6 +203,21 @@ class Igraph(System):
     def pagerank_1e_6(self, source: int) -> Check:
         rank = self.g.pagerank(damping=0.85)
         return lambda: _sum_by_max(rank)
+
+    def in_place(self, source: int) -> Check:
+        return self.pagerank_1e_6(source)
+
+    def louvain(self, source: int) -> Check:
+        found = self.g.community_multilevel()
+        return lambda: found.modularity
+
+    def leiden(self, source: int) -> Check:
+        found = self.g.community_leiden("modularity")
+        return lambda: found.modularity
+
+    def bridges(self, source: int) -> Check:
+        found = self.g.bridges()
+        return lambda: len(found)
 
     def bc(self, source: int) -> Check:
         values = self.g.betweenness(sources=[source])

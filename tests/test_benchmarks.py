@@ -21,9 +21,10 @@ import strict_cupy
 import frontier as fr
 from benchmarks import (
     ablations,
+    built,
     catalogue,
     closures,
-    gap,
+    cpu_systems,
     gpu_graphs,
     gpu_properties,
     gpu_rest,
@@ -340,39 +341,74 @@ def test_iterations_beside_cugraph() -> None:
     assert published.stops({("kron21", "pagerank"): {**row, "graph": "kron21, 64-bit ids"}}) == []
 
 
-#: Stands for a program of GAP: it reads the graph, and says how much of it there is, as if that were milliseconds.
+#: Stands for the programs of other systems: it reads a graph, and says how much of it there is, as milliseconds.
 PROGRAM = """#!{python}
 import sys
 import numpy as np
-options = {{word[1]: word[2:] for word in sys.argv[1:]}}
-data = open(options["f"], "rb").read()
-slots, vertices = np.frombuffer(data, np.int64, 2, 1)
-offsets = np.frombuffer(data, np.int64, vertices + 1, 17)
-width = 2 if options["f"].endswith(".wsg") else 1
-lists = np.frombuffer(data, np.int32, -1, 17 + 8 * len(offsets)).reshape(-1, width)
-assert data[0] == 0 and len(lists) == offsets[-1] == slots and lists[:, 0].max() < vertices
-assert width == 1 or 1 <= lists[:, 1].min() <= lists[:, 1].max() <= 64
-assert ("r" in options) == any(name in sys.argv[0] for name in ("bfs", "sssp", "bc"))
-for _ in range(int(options["n"])):
-    if "l" in options:
-        print("    0                0.50000", "    1                0.00001", sep="\\n")
-    print("Trial Time:          ", (slots + int(options.get("d", 0))) / 1e6)
+name, *words = sys.argv
+text = " ".join(words)
+path = next(f"graph.{{kind}}" for kind in ("sg", "wsg", "bin", "adj") if f"graph.{{kind}}" in text)
+if path.endswith("sg"):
+    data = open(path, "rb").read()
+    slots, vertices = np.frombuffer(data, np.int64, 2, 1)
+    offsets = np.frombuffer(data, np.int64, vertices + 1, 17)
+    lists = np.frombuffer(data, np.int32, -1, 17 + 8 * len(offsets)).reshape(slots, -1)
+    assert data[0] == 0 and lists[:, 0].max() < vertices
+elif path.endswith("bin"):
+    data = open(path, "rb").read()
+    vertices, slots, size = np.frombuffer(data, np.int64, 3)
+    assert len(data) == size and np.frombuffer(data, np.int64, vertices + 1, 24)[-1] == slots
+else:
+    kind, *numbers = open(path).read().split()
+    vertices, slots = map(int, numbers[:2])
+    lists = np.stack([np.array(each, int) for each in (numbers[-2 * slots : -slots], numbers[-slots:])], axis=1)
+    assert kind == "WeightedAdjacencyGraph" and len(numbers) == 2 + vertices + 2 * slots
+if path in ("graph.wsg", "graph.adj"):
+    assert 1 <= lists[:, 1].min() <= lists[:, 1].max() <= 64
+print("SSSP Tree reaches", vertices + {wrong}, "nodes")
+for i in range(2):
+    word = "External Trial Time:" if "int32" in name else "Trial Time:" if path.endswith("sg") else f"Round {{i}}:"
+    print(word, (slots + i) / 1e6)
 """
 
 
+def stands_for(folder: Path, *names: str, wrong: int = 0) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(PROGRAM.format(python=sys.executable, wrong=wrong), encoding="utf-8")
+        (folder / name).chmod(0o700)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="programs are scripts")
-def test_beside_gap(tmp_path: Path) -> None:
-    for name in ("bfs", "sssp", "pr", "pr_spmv", "cc", "bc"):
-        (tmp_path / name).write_text(PROGRAM.format(python=sys.executable), encoding="utf-8")
-        (tmp_path / name).chmod(0o700)
-    words = ("--gap", str(tmp_path), "--graphs", "karate", "no-such-graph", "--sources", "2", "--calls", "2")
+def test_beside_other_systems(tmp_path: Path) -> None:
+    programs = {name.lower(): [*kind.programs.values()] for name, kind in built.BUILT.items()}
+    stands_for(tmp_path, *(name for names in programs.values() for name in names))
+    words = [word for name in programs for word in (f"--{name}", str(tmp_path))]
+    words += ["--graphs", "karate", "no-such-graph", "--only", "bfs", "sssp", "louvain", "matching", "bridges"]
     path = tmp_path / "rows.json"
-    out = printed("benchmarks.gap", *words, "--deltas", "10", "2", "--warm", "0", "--json", str(path))
+    more = ("--sources", "2", "--calls", "2", "--warm", "1", "--json", str(path))
+    out = printed("benchmarks.cpu_systems", *words, *more)
     assert "left out: no-such-graph" in out
     assert "WRONG" not in out
-    found = {row["call"]: row["GAP"] for row in table_of(path)}
-    assert set(found) == {*gap.CALLS, "PageRank to 1e-4, an iteration"}
+    found = {row["call"]: row for row in table_of(path)}
     slots = graphs.load("karate").num_slots / 1000
-    assert found["BFS"] == pytest.approx(slots, abs=0.01)
-    assert found["SSSP, int64 with parents"] == pytest.approx(slots + 0.002, abs=0.006)
-    assert found["PageRank to 1e-4, an iteration"] == pytest.approx(slots / 2, abs=0.01)
+    for name in ("GAP", "PASGAL", "Wasp"):
+        assert found["SSSP, int64 with parents"][name] == pytest.approx(slots, abs=0.01)
+    assert found["BFS"]["GAP"] == pytest.approx(slots, abs=0.01)
+    assert found["BFS"]["Wasp"] is None
+    assert found["Louvain, modularity"]["Frontier"] == pytest.approx(0.42, abs=0.01)
+    assert found["BFS"][cpu_systems.RATIO] > 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="programs are scripts")
+def test_wrong_counts_of_another_system_are_said(tmp_path: Path) -> None:
+    stands_for(tmp_path, "sssp-int32", wrong=1)
+    words = ["--wasp", str(tmp_path), "--graphs", "karate", "--only", "sssp", "--sources", "1", "--warm", "0"]
+    assert cpu_systems.main(words) == 1
+
+
+def test_matchings_that_are_wrong() -> None:
+    g = fr.karate()
+    right = fr.maximal_matching(g)
+    assert cpu_systems.maximal(g, right)
+    assert not cpu_systems.maximal(g, replace(right, partner=np.full_like(right.partner, -1)))
