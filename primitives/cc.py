@@ -7,7 +7,8 @@ the end ``label[v]`` is the root, the smallest id in the component.
 Afforest (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling, IPDPS 2018)
 links every vertex along its first two edges, compresses the trees, guesses the largest component by sampling, and then
 visits the remaining edges of vertices outside that component only. On graphs with one giant component most edges are
-never read. The two edges are one step here, where the paper compresses after each. Where a graph is in parts, links
+never read. The two edges are one step here, where the paper compresses after each; that pays on processors for large
+graphs whose lists are all short, such as grids, whose first edges make long paths. Where a graph is in parts, links
 become hooks, which parts can merge.
 
 Hooking (Soman, Kishore, Narayanan, 2010; as in Gunrock) attaches, for every edge, the root with the higher id to the
@@ -34,12 +35,15 @@ from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, primitive
 
 __all__ = [
-    "Afforest", "AfforestApart", "AfforestDirected", "ComponentsResult", "Hooking", "HookingApart",
-    "components_problem", "connected_components",
+    "Afforest", "AfforestApart", "AfforestDirected", "AfforestOfShortLists", "ComponentsResult", "Hooking",
+    "HookingApart", "components_problem", "connected_components",
 ]  # fmt: skip
 
 #: Vertices sampled to guess the largest component.
 SAMPLES = 1024
+
+#: Vertices from which on paths that go all over the labels take long on processors: these do not fit into a cache.
+LARGE = 1 << 20
 
 
 def find(p, v):
@@ -142,6 +146,19 @@ _LINK_FIRST = (
     fr.Compute(compress, over="vertices"),
 )
 
+#: The same, and make every tree a star after each edge.
+_LINK_IN_TURN = (
+    _BEGIN,
+    *(
+        step
+        for edge in (0, 1)
+        for step in (
+            fr.Advance(link, part=slice(edge, edge + 1), output=None, over="vertices"),
+            fr.Compute(compress, over="vertices"),
+        )
+    ),
+)
+
 #: Guess the largest component.
 _ELECT = (
     fr.Compute(vote, over=SAMPLES),
@@ -153,17 +170,24 @@ _ELECT = (
 _FLATTEN = (fr.Compute(compress, over="vertices"), fr.Reduce(root, "sum", into="count", over="vertices"))
 
 
-class Afforest(fr.Enactor):
-    """Afforest on an undirected graph, where vertices outside the largest component see all edges that leave it."""
+#: Look at the other edges of vertices outside the largest component, which see all edges that leave it.
+_LINK_REST = (
+    *_ELECT,
+    fr.Sequence(fr.Filter(outside_with_more), fr.Advance(link, part=slice(2, None), output=None), over="vertices"),
+    *_FLATTEN,
+)
 
-    loop = (
-        *_LINK_FIRST,
-        *_ELECT,
-        fr.Sequence(
-            fr.Filter(outside_with_more), fr.Advance(link, part=slice(2, None), output=None), over="vertices"
-        ),
-        *_FLATTEN,
-    )
+
+class Afforest(fr.Enactor):
+    """Afforest on an undirected graph."""
+
+    loop = (*_LINK_FIRST, *_LINK_REST)
+
+
+class AfforestOfShortLists(fr.Enactor):
+    """Afforest on an undirected graph whose lists are all short."""
+
+    loop = (*_LINK_IN_TURN, *_LINK_REST)
 
 
 class AfforestDirected(fr.Enactor):
@@ -331,7 +355,10 @@ def _program(g: fr.Graph, method: str = "afforest") -> type[fr.Enactor]:
         return Hooking if g.placement.massively_parallel else HookingApart
     if method == "hooking":
         return Hooking
-    return Afforest if g.symmetric else AfforestDirected
+    if not g.symmetric:
+        return AfforestDirected
+    in_turn = g.traits.short_lists and g.num_vertices >= LARGE and not g.placement.massively_parallel
+    return AfforestOfShortLists if in_turn else Afforest
 
 
 def _plan(g: fr.Graph) -> Plan:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from strategies import graphs, random_graphs
 
 import frontier as fr
+from frontier.primitives import cc
 
 METHODS = ["afforest", "hooking"]
 
@@ -54,6 +55,16 @@ def test_several_workers(compiled: Backend, method: str) -> None:
 def test_several_workers_on_a_larger_graph(compiled: Backend, method: str) -> None:
     with workers(2):
         check(compiled(fr.rmat(13, 2, seed=4)), method)
+
+
+def test_large_graphs_of_short_lists(compiled: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cc, "LARGE", 0)
+    used = set()
+    with workers(3):
+        for g in (fr.grid(40, 30), fr.path(50), *random_graphs(40, seed=43, max_vertices=600, weights=None)):
+            used.add(cc._program(compiled(g)))
+            check(compiled(g))
+    assert cc.AfforestOfShortLists in used or compiled.name != "cpu"
 
 
 def test_weak_components_of_a_directed_graph(backend: Backend) -> None:

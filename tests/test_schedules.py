@@ -195,3 +195,26 @@ def test_constants_of_the_rule_count_on_a_road(compiled):
         programs.BFS(p, fr.Schedule(alpha=1e9)).run(fr.Frontier(g, [0]))
     assert {row.direction for row in t.rows if row.direction} == {"push", "pull"}
     equal(p.level, oracles.bfs_levels(fr.grid(5, 5), 0))
+
+
+def chain_of_blocks(blocks: int = 12, size: int = 3000) -> fr.Graph:
+    """Random graphs in a row, with few edges from each to the next: a search is in one of them at a time."""
+    rng = np.random.default_rng(1)
+    inside = rng.integers(0, size, (2, blocks, 10 * size)) + size * np.arange(blocks)[:, None]
+    between = rng.integers(0, size, (2, blocks - 1, size // 2)) + size * np.arange(blocks - 1)[:, None]
+    between[1] += size
+    src, dst = (np.concatenate([x.ravel(), y.ravel()]) for x, y in zip(inside, between, strict=True))
+    return fr.from_edges(src, dst, num_vertices=blocks * size, self_loops="drop")
+
+
+def test_a_pull_in_vain_is_not_repeated() -> None:
+    g = chain_of_blocks()
+    edges = {}
+    for alpha in (None, 14.999):  # an unusual one takes Beamer's rule as it is
+        with fr.trace() as trace:
+            level = fr.bfs(g, 0, schedule=fr.Schedule(alpha=alpha)).level
+        fr.verify.bfs(g, fr.bfs(g, 0)).raise_if_failed()
+        assert level.min() >= 0
+        edges[alpha] = sum(row.edges for row in trace.rows)
+    assert edges[14.999] > 4 * g.num_slots
+    assert edges[None] < 2 * g.num_slots
