@@ -58,7 +58,8 @@ class Schedule:
         Rule of ``direction="auto"``. ``beamer``: pull while the frontier has more than 1/alpha of the unexplored edges;
         push again when it has fewer than 1/beta of the vertices (Beamer, Asanovic,
         Patterson: Direction-optimizing breadth-first search, SC 2012); with the default constants, never pull on graphs
-        of fewer than 2,048 edge slots. ``gunrock``: switch to pull when the estimated number of edges of a push exceeds
+        of fewer than 2,048 edge slots, and hardly again after a pull that walked twice as many edges as a push would
+        have. ``gunrock``: switch to pull when the estimated number of edges of a push exceeds
         ``do_a`` times that of a pull, and back to push, once, when it is less than ``do_b`` times that.
         ``hubs``: switch to pull when more than the fraction ``gamma`` of all hubs is in the frontier, and stay there
         (Enterprise; Liu and Huang, SC 2015).
