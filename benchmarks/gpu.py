@@ -13,7 +13,7 @@ from typing import Any
 
 import frontier as fr
 from benchmarks import gpu_graphs, published
-from benchmarks.cells import PRIMITIVES, Bench, Row, call_of
+from benchmarks.cells import PRIMITIVES, Bench, Call, Row, call_of
 from benchmarks.devices import open_device
 from benchmarks.journal import Journal
 from benchmarks.program import begin, meter_of, parser_of, prepare, run, settle
@@ -32,6 +32,7 @@ def parse() -> argparse.Namespace:
     parser = parser_of(__doc__, gpu_graphs.DEFAULT)
     parser.add_argument("--primitives", default=",".join(PRIMITIVES), help=f"of {','.join(PRIMITIVES)}")
     parser.add_argument("--schedule", default="", metavar="KEY=VALUE,...", help="a fr.Schedule for all of them")
+    parser.add_argument("--prepared", action="store_true", help="time calls of what prepare() returns")
     parser.add_argument("--power", action="store_true", help="edges a second and watt too (needs nvidia-ml-py)")
     arguments = parser.parse_args()
     arguments.primitives = arguments.primitives.split(",")
@@ -57,7 +58,8 @@ def measure(arguments: argparse.Namespace) -> None:
             continue
         print(HEADER, flush=True)
         for key in keys:
-            journal.attempt(key, Cell(bench, key[1], schedule, meter), device, arguments.timeout)
+            call = call_of(key[1], schedule, arguments.prepared)
+            journal.attempt(key, Cell(bench, key[1], call, meter), device, arguments.timeout)
         del bench
         device.free()
 
@@ -65,11 +67,11 @@ def measure(arguments: argparse.Namespace) -> None:
 class Cell:
     """Work for the journal: measure a primitive, print its line."""
 
-    def __init__(self, bench: Bench, primitive: str, schedule: fr.Schedule | None, meter: Any) -> None:
-        self.bench, self.primitive, self.schedule, self.meter = bench, primitive, schedule, meter
+    def __init__(self, bench: Bench, primitive: str, call: Call, meter: Any) -> None:
+        self.bench, self.primitive, self.call, self.meter = bench, primitive, call, meter
 
     def __call__(self) -> dict[str, Any]:
-        row = self.bench.measure(self.primitive, call_of(self.primitive, self.schedule), meter=self.meter)
+        row = self.bench.measure(self.primitive, self.call, meter=self.meter)
         print(line(row, self.bench.made.graph.num_vertices), flush=True)
         return asdict(row)
 

@@ -155,6 +155,7 @@ def test_gpu(tmp_path: Path) -> None:
 def test_another_order(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     wanted = ("--backend", "cpu", "--graphs", "kron8", "--primitives", "bfs,cc", "--order", "degree", "--here")
+    wanted += ("--prepared",)
     text = printed("benchmarks.gpu", *wanted, "--journal", str(path))
     assert "; vertices by degree, which took " in text.split("kron8: 256 vertices")[1].splitlines()[0]
     assert "; vertices by degree)" in text
