@@ -321,6 +321,20 @@ def test_initial_values_may_change(backend: Backend) -> None:
         del registry._entries["test_prepared"]
 
 
+def test_frontiers_may_change() -> None:
+    g = graph()
+    n = g.num_vertices
+    p = fr.Problem(g, y=fr.vertex("int64"), x=fr.vertex("int64"), m=fr.vertex("bool"))
+
+    class Some(fr.Enactor):
+        loop = fr.Compute(add)
+
+    run = Some(p, fr.Schedule(numbering="by_degree")).prepare()
+    assert [int(run(f).x.sum()) for f in (fr.Frontier.all(g), [0, 1], fr.Frontier.all(g))] == [n, 2, n]
+    p.m[:5] = True
+    assert run(p.m).x.sum() == 5
+
+
 def test_number_of_threads_may_change() -> None:
     before = fr.num_threads()
     search = fr.bfs.prepare(fr.rmat(13, 4, seed=1))

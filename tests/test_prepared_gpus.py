@@ -81,6 +81,14 @@ def test_values_may_be_given(several: str) -> None:  # noqa: F811
         assert np.array_equal(to_host(found.level), fr.bfs(g, source).level)
 
 
+def test_initial_numbers_may_change(several: str) -> None:  # noqa: F811
+    g = graph()
+    katz = fr.katz.prepare(g.to(several), alpha=0.01, normalized=False)
+    for beta in (1.0, 2.0, 0.0, 1.0):
+        expected = fr.katz(g, alpha=0.01, normalized=False, beta=beta).centrality
+        assert np.allclose(to_host(katz(beta=beta).centrality), expected)
+
+
 def put(p, v):
     p.b[v] = 2 * p.a[v] + 1
 

@@ -170,6 +170,9 @@ class KeptProblem:
 
     def reset(self, p: Problem, fields: dict[str, Field]) -> None:
         """Give all fields their initial values: those declared now, and those of hidden fields."""
+        if fields is not self._declared and not all(map(is_, map(self._declared.get, fields), fields.values())):
+            self._declared = dict(fields)
+            p.fields.update(fields)
         declared = [fields.get(name) or p.fields[name] for name in p.arrays]
         if self._fills is None or not self._fills.suit(declared, p.arrays):
             self._fills = _Fills(p, dict(zip(p.arrays, declared, strict=True)))
@@ -216,7 +219,8 @@ class _Fills:
 
     def suit(self, declared: list[Field], arrays: dict[str, Any]) -> bool:
         """Whether they are of these declarations and arrays."""
-        return all(map(is_, declared, self._declared)) and all(map(is_, arrays.values(), self._arrays))
+        same = len(declared) == len(self._declared) and all(map(is_, declared, self._declared))
+        return same and all(map(is_, arrays.values(), self._arrays))
 
 
 def _kept_apart(made: Field, p: Problem) -> Field:

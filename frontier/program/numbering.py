@@ -241,6 +241,8 @@ class Renumbered:
 
     def again(self, f: Frontier | None) -> bool:
         """Begin on the same problem once more; False if another run has its memory, or it begins otherwise."""
+        if f is not None and not (f.is_all and f.kind == "vertex"):
+            return False
         if not isinstance(self._inner, Repeatable) or (f is None) != (self._given is None):
             return False
         self._given = f

@@ -8,7 +8,6 @@ bits; there their arrays lie in each other's gaps. Wider ones are changed under 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -83,7 +82,6 @@ def pair_fillers(memory: Memory, key: Any, other: Any, first: Any, second: Any) 
     return [memory.filler(words.view(np.int64), _word(first, second, key.dtype, other.dtype))]
 
 
-@lru_cache
 def _word(first: Any, second: Any, key: np.dtype[Any], other: np.dtype[Any]) -> int:
     """The word of two values, the first in its upper half."""
     halves = np.array(second, other).tobytes() + np.array(first, key).tobytes()

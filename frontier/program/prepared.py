@@ -10,6 +10,7 @@ import dataclasses
 import inspect
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
 
 from frontier import results
@@ -38,13 +39,14 @@ class _Prepared:
         self._kept = Kept(graph, given)
         self._lock = threading.Lock()
 
-    def _repeat(self, given: Any, named: dict[str, Any]) -> Any:
+    def _repeat(self, given: Any, named: dict[str, Any], finish: Callable[[Any], Any] | None = None) -> Any:
         if not self._lock.acquire(blocking=False):
             raise FrontierError(f"{self!r} is running already: prepare one for each thread")
         try:
             self._kept.begin()
             with reuse.using(self._kept):
-                return self._call(given, named)
+                made = self._call(given, named)
+                return made if finish is None else finish(made)
         except BaseException:
             self._kept.forget()
             raise
@@ -84,8 +86,9 @@ class PreparedCall(_Prepared, Generic[Result]):
         options = self._named
         if given and options:
             options = {name: value for name, value in options.items() if name not in self._order[: len(given)]}
-        made: Result = self._repeat(given, {**options, **named})
-        return made if out is None else self._copied_to(out, made)
+        finish = None if out is None else partial(self._copied_to, out)
+        made: Result = self._repeat(given, {**options, **named}, finish)
+        return made
 
     def _call(self, given: tuple[Any, ...], named: dict[str, Any]) -> Result:
         with self._graph.placement.memory.using(self._function.__name__):
@@ -173,11 +176,14 @@ class PreparedRun(_Prepared):
 
     def _call(self, frontier: Any, values: dict[str, Any]) -> Problem:
         p = self._enactor.problem
-        values = {name: copied(value, p) for name, value in values.items()}
-        self._problem.reset(p, self._problem._declared)
-        for name, value in values.items():
-            setattr(p, name, value)
-        return self._enactor.run(frontier)
+        with p.graph.placement.memory.using(type(self._enactor).__name__):
+            if hasattr(frontier, "dtype"):  # it may lie in a field, as values may
+                frontier = copied(frontier, p)
+            values = {name: copied(value, p) for name, value in values.items()}
+            self._problem.reset(p, self._problem._declared)
+            for name, value in values.items():
+                setattr(p, name, value)
+            return self._enactor.run(frontier)
 
     def __repr__(self) -> str:
         return f"{type(self._enactor).__name__}({self._enactor.problem!r}).prepare()"

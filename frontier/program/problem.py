@@ -8,7 +8,6 @@ host.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -68,12 +67,15 @@ def _each(
     kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None, shape: int | tuple[int] | None,
     copy: bool = True,
 ) -> Field:  # fmt: skip
-    if type(init) is int and isinstance(dtype, Hashable):
-        return _of_number(kind, dtype, init, combine, with_, shape, copy)
+    if type(init) is int:
+        try:
+            return _of_number(kind, dtype, init, combine, with_, shape, copy)  # type: ignore[arg-type]
+        except TypeError:  # of arguments that are not hashable, which is said below
+            pass
     return _field(kind, dtype, init, combine, with_, shape, copy)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024, typed=True)
 def _of_number(kind: str, dtype: Any, init: int, *how: Any) -> Field:
     """Return a declaration, the same object for the same arguments: a primitive makes some ten in every call."""
     return _field(kind, dtype, init, *how)
