@@ -25,7 +25,7 @@ from benchmarks.program import begin, parser_of, prepare, run, settle
 from frontier.errors import FrontierError
 from frontier.primitives.bfs import bfs_problem
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "bfs.py"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 BALANCES = ("thread", "block", "twc", "merge_path", "degree_classes")
 POWER_LAW = ("kron21", "rmat24", "urand23")
 LONG = ("grid4096", "road-NE")
@@ -97,8 +97,9 @@ def _search(kind: type[fr.Enactor]) -> Callable[[fr.Graph, int, fr.Schedule], An
 
 
 @cache
-def _tutorial() -> Any:
-    spec = importlib.util.spec_from_file_location("tutorial_bfs", EXAMPLE)
+def example(name: str) -> Any:
+    """A module of the examples."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -108,7 +109,7 @@ def _tutorial() -> Any:
 
 def tutorial(g: fr.Graph, source: int, schedule: fr.Schedule) -> Any:
     """The declared search of examples/bfs.py."""
-    module = _tutorial()
+    module = example("bfs")
     p = module.problem(g, source)
     module.Search(p, schedule).run()
     return p

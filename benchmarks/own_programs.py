@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -21,14 +19,14 @@ import numpy as np
 
 import frontier as fr
 from benchmarks import gpu_graphs, graphs
-from benchmarks.ablations import Ordered
+from benchmarks.ablations import example, ordered, tutorial
 from benchmarks.devices import open_device
 from benchmarks.measurement import Measurement
 from frontier.memory.arrays import to_host
 
 __all__ = ["main"]
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+PLAIN = fr.Schedule()
 #: Iterations of both PageRanks, which stop at none before.
 ITERATIONS = 20
 
@@ -40,25 +38,6 @@ class Pair(NamedTuple):
     own: Callable[[fr.Graph, int], Any]
     weighted: bool = False
     near: float = 0.0  #: How much results may differ, relatively.
-
-
-def example(name: str) -> Any:
-    """A module of the examples."""
-    if str(EXAMPLES) not in sys.path:
-        sys.path.append(str(EXAMPLES))
-    return import_module(name)
-
-
-def levels(g: fr.Graph, source: int) -> Any:
-    """The tutorial's search."""
-    return example("bfs").search(g, source).level
-
-
-def distances(g: fr.Graph, source: int) -> Any:
-    """The ordered loop of the tutorial on shortest paths."""
-    p = fr.Problem(g, distance=fr.vertex("float64", math.inf), source=fr.scalar("int64", source))
-    p.distance[source] = 0
-    return Ordered(p).run().distance
 
 
 class Ranking(fr.Enactor):
@@ -82,8 +61,10 @@ def shipped_ranks(g: fr.Graph, source: int) -> Any:
 
 
 PAIRS = {
-    "breadth-first search": Pair(lambda g, s: fr.bfs(g, s).level, levels),
-    "shortest paths, distances": Pair(lambda g, s: fr.sssp(g, s, parents=False).distance, distances, weighted=True),
+    "breadth-first search": Pair(lambda g, s: fr.bfs(g, s).level, lambda g, s: tutorial(g, s, PLAIN).level),
+    "shortest paths, distances": Pair(
+        lambda g, s: fr.sssp(g, s, parents=False).distance, lambda g, s: ordered(g, s, PLAIN).distance, weighted=True
+    ),
     f"PageRank, {ITERATIONS} iterations": Pair(shipped_ranks, ranks, near=1e-5),
 }
 

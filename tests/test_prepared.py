@@ -301,9 +301,13 @@ def test_results_in_given_arrays(backend: Backend) -> None:
     search(7)
     assert found.level is mine
     assert same(found, fr.bfs(g, 3))
-    for wrong in ({"levels": mine}, {"source": mine}, {"level": mine[:-1]}, {"level": mine.astype("int64")}):
+    before = to_host(mine).copy()
+    for wrong in ({"levels": mine}, {"source": mine}, {"level": mine[:-1]}, {"level": mine, "parents": mine}):
         with pytest.raises(fr.FrontierError, match="out="):
-            search(3, out=wrong)
+            search(7, out=wrong)
+    with pytest.raises(fr.FrontierError, match="a dict of arrays"):
+        search(3, out=mine)  # type: ignore[arg-type]
+    assert same(mine, before)
 
 
 def test_initial_values_may_change(backend: Backend) -> None:

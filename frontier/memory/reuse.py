@@ -16,13 +16,13 @@ kept_by = _kept.get
 class using:
     """Within it problems and runs are those of the last call with the same ``kept``."""
 
-    __slots__ = ("_token",)
+    __slots__ = ("_here", "_token")
 
     def __init__(self, kept: Any) -> None:
-        self._token = _kept.set(kept)
+        self._here = kept
 
     def __enter__(self) -> None:
-        pass
+        self._token = _kept.set(self._here)
 
     def __exit__(self, *error: object) -> None:
         _kept.reset(self._token)

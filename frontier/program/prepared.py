@@ -86,6 +86,8 @@ class PreparedCall(_Prepared, Generic[Result]):
         options = self._named
         if given and options:
             options = {name: value for name, value in options.items() if name not in self._order[: len(given)]}
+        if out is not None and not isinstance(out, Mapping):
+            raise FrontierError(f"out is a dict of arrays by their names in the result, not {type(out).__name__}")
         finish = None if out is None else partial(self._copied_to, out)
         made: Result = self._repeat(given, {**options, **named}, finish)
         return made
@@ -101,7 +103,8 @@ class PreparedCall(_Prepared, Generic[Result]):
         return made
 
     def _copied_to(self, out: Mapping[str, Any], made: Any) -> Any:
-        """A result of which some arrays are copies in memory that was given."""
+        """A result of which some arrays are copies in memory that was given; if one is unsuitable, none is written."""
+        copies = []
         for name, mine in out.items():
             found: Any = getattr(made, name, None)
             if not (hasattr(found, "dtype") and dataclasses.is_dataclass(made) and name in made.__dataclass_fields__):
@@ -112,6 +115,10 @@ class PreparedCall(_Prepared, Generic[Result]):
                     f"out={{{name!r}: ...}} must be an array of {found.dtype} and shape {found.shape} "
                     f"where the graph lies, {self._graph.placement}"
                 )
+            if not getattr(here.flags, "writeable", True):
+                raise FrontierError(f"out={{{name!r}: ...}} is read-only")
+            copies.append((here, found))
+        for here, found in copies:
             here[...] = found
         made = dataclasses.replace(made, **out)
         self._attach(made)

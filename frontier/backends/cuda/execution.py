@@ -158,7 +158,7 @@ class CudaExecution(LoopExecution):
             self._prepare()
 
     def again(self, f: Frontier | None) -> bool:
-        """Begin on the same problem once more; see LoopExecution."""
+        """Begin on the same problem once more, while its GPU is current; see LoopExecution."""
         work = self._workspace
         if self._lost or work.stream != launch.current_stream() or work.clock is None:
             return False

@@ -125,7 +125,7 @@ class Part(CudaExecution):
                 assert isinstance(frontiers, OwnFrontiers)
                 count, _ = frontiers.peers.size(self._program.given)
                 self._words[self._at[count.name]] = len(f)
-            self._clear_what_others_read()
+            self._clear_counters_and_box()
 
     def again(self, f: Frontier | None) -> bool:
         """Begin on the same problem once more; see LoopExecution."""
@@ -137,15 +137,15 @@ class Part(CudaExecution):
             work.clock = (0, 0)
             if not LoopExecution.again(self, f):
                 return False
-            self._clear_what_others_read()
+            self._clear_counters_and_box()
         return True
 
     def give_up(self) -> None:
         """Give back the memory of a run that has begun again, and does not go on."""
         self._workspace.give_back(self._p.graph)
 
-    def _clear_what_others_read(self) -> None:
-        """Before GPUs meet: the counters, and the box in which others leave words."""
+    def _clear_counters_and_box(self) -> None:
+        """Before GPUs meet: clear what they count, and the box in which others leave words."""
         work = self._workspace
         _clear(self._counters())
         _clear(self._box())
