@@ -16,7 +16,7 @@ import pytest
 
 import frontier as fr
 from frontier.backends.cpu import code, compiler
-from frontier.native import cache
+from frontier.native import cache, machine_code
 
 ROOT = Path(fr.__file__).parents[1]
 
@@ -199,7 +199,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     folders = {target: tmp_path / target for target in ("cpu", "effects")}
     for folder in folders.values():
         folder.mkdir()
-    for module in (code, compiler):
+    for module in (machine_code, compiler):
         monkeypatch.setattr(module, "cache_folder", lambda target="cpu": folders[target])
     monkeypatch.setattr("frontier.program.effects.cache_folder", lambda target="cpu": folders[target])
     forget(monkeypatch)

@@ -80,10 +80,15 @@ def empty_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.fixture
 def afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What is known of the environment is asked again, before and after."""
-    environment.environment.cache_clear()
+    forget()
     yield
     monkeypatch.undo()
-    environment.environment.cache_clear()
+    forget()
+
+
+def forget() -> None:
+    environment.own.cache_clear()
+    environment.toolchain.cache_clear()
 
 
 def problem(dtype: str = "int64") -> fr.Problem:
@@ -195,7 +200,7 @@ def test_other_errors_of_the_driver(refusing: Any, empty_cache: Path, monkeypatc
     refusing.error = DriverError(218, "CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed")
     monkeypatch.setattr(compiler, "ptx_of", lambda *_: ".version 9.0")
     monkeypatch.setitem(sys.modules, "cuda.bindings.nvjitlink", None)  # not asked
-    with pytest.raises(fr.FrontierError, match=r"cannot link the loop of Compute.*: CUDA_ERROR_INVALID_PTX"):
+    with pytest.raises(fr.FrontierError, match=r"cannot link Compute.*: CUDA_ERROR_INVALID_PTX"):
         compiler.binary(program(), (9, 0), launch.LOW_DEGREE, blame)
 
 
@@ -216,8 +221,8 @@ def test_kernels_linked_by_nvjitlink_run(refusing: Any, empty_cache: Path) -> No
 
 
 def key(made: CudaProgram, capability: tuple[int, int] = (9, 0), bounds: tuple[int, int] = (256, 1)) -> str:
-    environment.environment.cache_clear()
-    return compiler.key_of(made, capability, bounds)
+    forget()
+    return compiler._path_of(compiler.name_of(made, bounds), capability).name
 
 
 def test_what_kernels_are_named_by(afresh: None, old_driver: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier.native import cache, machine_code
+from frontier.native import cache, host, machine_code
 from frontier.native import jit as _jit
 
 #: What each process does; the first compiles, the second says which modules it needed.
@@ -117,7 +117,7 @@ def test_a_functor_that_raises_in_a_warm_process(tmp_path: Path) -> None:
 # -- what is kept ------------------------------------------------------------------------------------------
 
 
-def test_code_that_needs_what_numba_has(tmp_path: Path) -> None:
+def test_code_that_needs_what_numba_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told to the linker then; what nobody has is an error, and the file is made again."""
     import numba
 
@@ -129,14 +129,15 @@ def test_code_that_needs_what_numba_has(tmp_path: Path) -> None:
         (found,) = bits.overloads.values()
         return found.library, found.fndesc.llvm_func_name, "int64"
 
-    path = tmp_path / "bits.code"
-    machine_code.linked(path, made)
+    monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path)
+    machine_code.linked("bits", made)
+    (path,) = tmp_path.glob("bits.*.code")
     content = cache.kept(path)
     assert content is not None
     assert "numba_frexp" in json.loads(content.partition(b"\n")[0])["needs"]
-    machine_code.linked(path, lambda: pytest.fail("it is there"))
+    machine_code.linked("bits", lambda: pytest.fail("it is there"))
     assert cache.keep(path, content.replace(b"numba_frexp", b"nobody_does"))
-    machine_code.linked(path, made)
+    machine_code.linked("bits", made)
     assert b"nobody_does" not in (cache.kept(path) or b"nobody_does")
 
 
@@ -164,20 +165,20 @@ def test_a_kernel_takes_arrays_and_numbers() -> None:
 
 @pytest.mark.parametrize("name", ["NUMBA_OPT", "NUMBA_CPU_NAME", "NUMBA_SLP_VECTORIZE"])
 def test_settings_of_numba_are_in_the_key(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = machine_code.host.__wrapped__()
+    before = host.host.__wrapped__()
     monkeypatch.setenv(name, "1")
-    assert machine_code.host.__wrapped__() != before
+    assert host.host.__wrapped__() != before
 
 
 def test_numbas_file_of_settings_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    before = machine_code.host.__wrapped__()
+    before = host.host.__wrapped__()
     (tmp_path / ".numba_config.yaml").write_text("opt: 1\n")
-    assert machine_code.host.__wrapped__() != before
+    assert host.host.__wrapped__() != before
 
 
 def test_the_version_of_numba_is_found_without_it() -> None:
     import numba
 
-    assert machine_code.numba_version() == numba.__version__
+    assert host.numba_version() == numba.__version__
     assert fr.__version__

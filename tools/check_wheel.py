@@ -31,11 +31,16 @@ print("frontier", frontier.__version__, "from", frontier.__file__)
 """
 
 BFS_ON_KARATE = """
+import sys
 import frontier as fr
+from frontier.native import host, prebuilt
 g = fr.karate()
 result = fr.bfs(g, 0)
 fr.verify.bfs(g, result).raise_if_failed()
 assert result.level.max() == 3 and result.level.shape == (34,)
+brought = host.is_usual() and prebuilt.archive_of("cpu").exists()
+assert "numba" not in sys.modules or not brought, "the wheel brings code, and yet something was compiled"
+print("code that the wheel brings:", "used" if brought else "none, or not for this machine")
 import frontier.operators, frontier.primitives
 for name in ("operators", "primitives"):
     try:
@@ -174,7 +179,8 @@ def check(folder: Path) -> None:
     run("install", python, "-m", "pip", "install", "-q", "--no-deps", wheel, cwd=folder)
     run("light import", python, "-c", LIGHT_IMPORT, cwd=folder)
     run("python -m frontier", python, "-m", "frontier", "--version", cwd=folder)
-    run("bfs", python, "-c", BFS_ON_KARATE, cwd=folder)
+    os.environ["FRONTIER_CACHE_DIR"] = str(folder / "cache")
+    print(run("bfs", python, "-c", BFS_ON_KARATE, cwd=folder), end="")
     check_types(folder, python)
     run("frontier bfs", scripts / "frontier", "bfs", "karate", "--verify", cwd=folder)
 

@@ -1,7 +1,8 @@
 """``frontier warm``: compile the primitives for this machine, so that their first calls do not have to.
 
-Each is run on small graphs of the kinds for which there are programs of their own: directed or not, a larger one, with
-weights of int64 and of float64. What is compiled is kept in the cache on disk, for all later processes.
+Each is run on small graphs of the kinds for which there are programs of their own: directed or not, a larger one, one
+of short lists, with weights of int64, float32 and float64. What is compiled is kept in the cache on disk, for all later
+processes.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import argparse
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
@@ -20,22 +23,27 @@ from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, prin
 from frontier.display.progress import Task
 from frontier.errors import FrontierError, FrontierWarning
 from frontier.memory.arrays import to_host
+from frontier.memory.placement import backend_named
 from frontier.program.schedule import Schedule
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.registry import PrimitiveEntry
 
-__all__ = ["add"]
+__all__ = ["Warmed", "add", "warmed"]
+
+#: Scales of R-MAT graphs and sides of grids: on processors what one thread runs alone, and what several share.
+SIZES = ((8, 12), (11, 81))
 
 
 @dataclass(frozen=True)
 class Warmed:
-    """What came of one primitive."""
+    """What came of one primitive on one graph, or on all: ``ran`` on one of them, or an error."""
 
     primitive: str
     seconds: float
     compile_seconds: float
+    ran: bool
     error: str = ""
 
 
@@ -60,16 +68,10 @@ def warm(arguments: argparse.Namespace) -> int:
     jobs = arguments.jobs if arguments.jobs is not None else len(os.sched_getaffinity(0))
     if jobs < 1:
         raise UsageError(f"--jobs must be at least 1, not {jobs}")
-    _graphs(arguments.backend)  # says now what is wrong with the backend, and compiles what makes graphs
-    names, watch, found = arguments.primitives or [*known], Stopwatch(), []
-    with (
-        ProcessPoolExecutor(min(jobs, len(names)), get_context("spawn"), _quiet) as pool,
-        Task("compiling", len(names), "primitives") as task,
-    ):
-        for done in as_completed([pool.submit(_warmed, name, arguments.backend) for name in names]):
-            found.append(done.result())
-            task.at(len(found))
-    found.sort(key=lambda each: -each.compile_seconds)
+    graphs = _graphs(arguments.backend)  # says now what is wrong with the backend, and compiles what makes graphs
+    names, watch = arguments.primitives or [*known], Stopwatch()
+    with Task("compiling", len(names) * len(graphs), "calls") as task:
+        found = warmed(names, arguments.backend, jobs, _quiet, task)
     failed = [each for each in found if each.error]
     if arguments.json:
         dump_json({"seconds": watch.seconds, "jobs": jobs, "primitives": found})
@@ -82,6 +84,33 @@ def warm(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
+def warmed(
+    names: list[str], backend: str, jobs: int, initialize: Callable[[], None], task: Task | None = None
+) -> list[Warmed]:
+    """Run primitives on every graph that they take, in processes.
+
+    A primitive that takes no graph has failed.
+    """
+    calls = [(name, backend, i) for i in range(len(_graphs(backend))) for name in names]
+    parts: dict[str, list[Warmed]] = {name: [] for name in names}
+    with ProcessPoolExecutor(min(jobs, len(calls)), get_context("spawn"), initialize) as pool:
+        for done, made in enumerate(as_completed([pool.submit(_warmed, *call) for call in calls]), 1):
+            part = made.result()
+            parts[part.primitive].append(part)
+            if task is not None:
+                task.at(done)
+    return sorted(map(_together, parts.values()), key=lambda each: -each.compile_seconds)
+
+
+def _together(parts: list[Warmed]) -> Warmed:
+    ran = any(part.ran for part in parts)
+    said = "" if ran else next(part.error for part in parts)
+    return Warmed(
+        parts[0].primitive, round(sum(part.seconds for part in parts), 3),
+        round(sum(part.compile_seconds for part in parts), 3), ran, said,
+    )  # fmt: skip
+
+
 def _quiet() -> None:
     """In a process of its own: nothing is said of compiling, which is what it is for, nor of defaults."""
     import warnings
@@ -90,32 +119,38 @@ def _quiet() -> None:
     warnings.simplefilter("ignore", FrontierWarning)
 
 
+@cache
 def _graphs(backend: str) -> list[Graph]:
-    """A graph of each kind."""
+    """A graph of each kind for which there are programs of their own."""
     import frontier as fr
 
-    made = [fr.rmat(8, seed=1), fr.rmat(11, 16, seed=1)]
-    for directed in (False, True):
-        g = fr.rmat(9, seed=1, directed=directed, weights=(1, 9))
-        made += [g.with_weights(g.weights.astype(dtype)) for dtype in ("int64", "float64")]  # type: ignore[union-attr]
-    acyclic = fr.from_edges([0, 0, 1, 2], [1, 2, 3, 3], weights=[1.0, 2.0, 1.0, 2.0], directed=True)
-    return [g.to(backend) for g in (*made, acyclic)]
+    made = [fr.from_edges([0, 0, 1, 2], [1, 2, 3, 3], weights=[1.0, 2.0, 1.0, 2.0], directed=True)]
+    sizes = SIZES[:1] if backend_named(backend).massively_parallel else SIZES
+    for scale, side in sizes:
+        for g, kinds in (
+            (fr.rmat(scale, 16, seed=1, weights=(1, 9)), ("int64", "float32", "float64")),
+            (fr.rmat(scale, 16, seed=1, weights=(1, 9), directed=True), ("int64", "float64")),
+            (fr.grid(side, side, weights=(1, 9), seed=1), ("int64", "float64")),
+        ):
+            weights = to_host(g.weights)
+            made += [g.with_weights(None), *(g.with_weights(weights.astype(kind)) for kind in kinds)]
+    return [g.to(backend) for g in made]
 
 
-def _warmed(name: str, backend: str) -> Warmed:
-    """Run a primitive on every graph that it takes; it has failed if it takes none."""
-    watch, entry, said, ran = Stopwatch(), registry.primitives()[name], "", False
-    for g in _graphs(backend):
-        source, target = to_host(g.out_degree).argsort()[[-1, -2]].tolist()  # of whom a search reaches much
-        for options in _options(entry, g, target):
-            try:
-                entry.function(g, *([source] if entry.takes_source else []), **options)
-                g.placement.memory.synchronize()
-                ran = True
-            except FrontierError as error:  # of a graph that is not of its kind
-                said = str(error)
+def _warmed(name: str, backend: str, i: int) -> Warmed:
+    """Run a primitive on a graph, if it takes this."""
+    g, entry = _graphs(backend)[i], registry.primitives()[name]
+    watch, said, ran = Stopwatch(), "", False
+    source, target = to_host(g.out_degree).argsort()[[-1, -2]].tolist()  # of whom a search reaches much
+    for options in _options(entry, g, target):
+        try:
+            entry.function(g, *([source] if entry.takes_source else []), **options)
+            g.placement.memory.synchronize()
+            ran = True
+        except FrontierError as error:  # of a graph that is not of its kind
+            said = str(error)
     seconds, compiling = watch.apart
-    return Warmed(name, round(seconds, 3), round(compiling, 3), "" if ran else said)
+    return Warmed(name, seconds, compiling, ran, said)
 
 
 def _options(entry: PrimitiveEntry, g: Graph, target: int) -> list[dict[str, Any]]:

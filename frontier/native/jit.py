@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from frontier.native import address_space, machine_code, notice
-from frontier.native.cache import cache_folder
 from frontier.native.uninterrupted import apart
 
 __all__ = ["Kernel", "jit", "sparing", "version_of"]
@@ -80,9 +79,9 @@ class Kernel:
     def _once(self, kinds: tuple[Any, ...]) -> Callable[[list[int]], Any]:
         with self._lock:
             if kinds not in self._made:
-                key = hashlib.sha256(repr((_stamp(self.py_func), _entry_text(), machine_code.host(), kinds)).encode())
-                name = f"{self.__module__.rpartition('.')[2]}_{self.__name__}.{key.hexdigest()[:24]}"
-                code = machine_code.linked(cache_folder() / f"{name}.code", lambda: self._compiled(kinds, name))
+                key = hashlib.sha256(repr((_stamp(self.py_func), _entry_text(), kinds)).encode())
+                name = f"{self.__module__.rpartition('.')[2]}_{self.__name__}_{key.hexdigest()[:24]}"
+                code = machine_code.linked(name, lambda: self._compiled(kinds, name))
                 self._made[kinds] = _caller(code)
             return self._made[kinds]
 

@@ -9,33 +9,24 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
-import re
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from frontier.errors import FrontierMemoryError
-from frontier.native import address_space
-from frontier.native.cache import drop, keep, kept, once
+from frontier.native import address_space, host, prebuilt
+from frontier.native.cache import cache_folder, drop, is_kept, keep, kept, once
 
-__all__ = ["OPTIONS", "Linked", "function", "host", "linked", "numba_version"]
+__all__ = ["OPTIONS", "Linked", "function", "is_made", "linked"]
 
 #: How numba compiles what is called by its address, or by other compiled code: no GIL, no reference counts (there are
 #: none to count), division as in NumPy, and no wrappers, which take 7 % of compiling.
 OPTIONS: dict[str, Any] = {
     "nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
 }  # fmt: skip
-
-#: Settings of numba's that do not concern code for the CPU.
-_ELSEWHERE = ("NUMBA_CUDA", "NUMBA_ENABLE_CUDASIM", "NUMBA_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING")
 
 _lock = threading.Lock()
 _libraries: list[Any] = []  # never freed: until its last moment other threads of a process may run what lies there
@@ -56,18 +47,21 @@ class Linked:
         self.address, self.gives = address, gives
 
 
-def linked(path: Path, make: Callable[[], tuple[Any, str, str]], keeping: bool = True) -> Linked:
-    """A function: from its file, or made and kept in it.
+def linked(name: str, make: Callable[[], tuple[Any, str, str]], keeping: bool = True) -> Linked:
+    """A function: from disk, as the package brings it, or made and kept on disk.
 
     Parameters
     ----------
-    path : Path
-        Named by all that the code depends on, :func:`host` too.
+    name : str
+        Says all that the code depends on, but the compilers and the processor.
     make : callable
         Gives numba's library, the name of the function in it, and the type that this returns.
     keeping : bool
         Whether it may be kept, if numba says so too.
     """
+    path = _path_of(name)
+    if keeping and not is_kept(path) and (brought := _brought(name)) is not None:
+        return brought
     with once(path):
         content = kept(path) if keeping else None
         if content is not None:
@@ -82,6 +76,23 @@ def linked(path: Path, make: Callable[[], tuple[Any, str, str]], keeping: bool =
         if keeping and not library.has_dynamic_globals:  # addresses in this process
             keep(path, content)
         return _link(content)
+
+
+def is_made(name: str) -> bool:
+    """Whether the code of this name need not be made."""
+    return is_kept(_path_of(name)) or (host.is_usual() and prebuilt.has("cpu", name))
+
+
+def _path_of(name: str) -> Path:
+    return cache_folder() / f"{name}.{host.short()}.code"
+
+
+def _brought(name: str) -> Linked | None:
+    """The function as the package brings it, if it does, and for processors like this one."""
+    content = prebuilt.find("cpu", name) if host.is_usual() else None
+    with suppress(RuntimeError):  # it calls what this version of numba does not have
+        return None if content is None else _link(content)
+    return None
 
 
 def _content(library: Any, symbol: str, gives: str) -> bytes:
@@ -155,40 +166,3 @@ def function(name: str, address: int) -> Callable[..., Any]:
     made: Callable[..., Any] = make(ctypes.addressof(_methods[-1]), None, None)
     return made
 
-
-# ---- what code depends on besides its source ------------------------------------------------------------------
-
-
-@cache
-def host() -> str:
-    """The compilers and the processor, as text."""
-    address_space.linking()
-    import llvmlite
-    from llvmlite import binding
-
-    versions = sys.version_info[:2], np.__version__, numba_version(), llvmlite.__version__, binding.llvm_version_info
-    features = binding.get_host_cpu_features().flatten()
-    return repr((versions, binding.get_process_triple(), binding.get_host_cpu_name(), features, _settings()))
-
-
-def numba_version() -> str:
-    """Numba's version, without importing it, or asking for what is installed, which takes longer than all else here."""
-    spec = find_spec("numba")
-    with suppress(OSError):
-        file = Path((spec and spec.origin) or os.devnull).with_name("_version.py")
-        found = re.search(r'"version": "([^"]+)"', file.read_text(encoding="utf-8"))
-        if found:
-            return found[1]
-    import numba
-
-    return str(numba.__version__)
-
-
-def _settings() -> list[tuple[str, str]]:
-    """Return numba's settings from its environment variables and its file in the current folder."""
-    given = [(name, value) for name, value in os.environ.items() if name.startswith("NUMBA_")]
-    found = sorted((name, value) for name, value in given if not name.startswith(_ELSEWHERE))
-    file = Path(".numba_config.yaml")
-    if file.is_file():
-        found.append((file.name, file.read_text(encoding="utf-8", errors="replace")))
-    return found

@@ -19,8 +19,9 @@ from typing import Any
 
 from frontier.errors import FunctorError
 from frontier.functors.captures import Captures
+from frontier.native import prebuilt
 from frontier.native.cache import cache_folder, keep, kept
-from frontier.native.machine_code import numba_version
+from frontier.native.host import numba_version
 from frontier.system.forks import busy
 
 __all__ = ["Effects", "Index", "effects"]
@@ -151,8 +152,9 @@ def effects(fn: Callable[..., Any]) -> Effects:
         return _read(fn)
     part = captures.parts[fn]
     if part.fingerprint not in _found:
-        path = _file_of(part.fingerprint)
-        made = _loaded(path)
+        name = f"effects_{hashlib.sha256(f'{_version()}{part.fingerprint}'.encode()).hexdigest()[:32]}"
+        path = cache_folder("effects") / f"{name}.{numba_version()}.json"
+        made = _loaded(kept(path) or prebuilt.find("cpu", name) or prebuilt.find("cuda", name))
         if made is None:
             made = _read(part.frozen())
             keep(path, _text(made).encode())
@@ -173,30 +175,24 @@ def _read(fn: Callable[..., Any]) -> Effects:
 # ---- on disk -------------------------------------------------------------------------------------------
 
 
-def _file_of(fingerprint: str) -> Path:
-    """Where what a functor touches is kept: a name made of all that it depends on."""
-    key = hashlib.sha256(f"{_version()}{fingerprint}".encode())
-    return cache_folder("effects") / f"{key.hexdigest()[:32]}.json"
-
-
 @cache
 def _version() -> str:
-    """Return what the analysis itself depends on, for the cache key."""
+    """Return what the analysis itself depends on, but numba's version."""
     here = Path(__file__)
     others = sorted((*here.parent.glob("effect_*.py"), *(here.parents[1] / "functors").glob("*.py")))
     files = [here, *others]
     sources = [file.read_bytes() for file in files]
-    return f"{sys.version_info[:2]} {numba_version()} {hashlib.sha256(b''.join(sources)).hexdigest()}"
+    return f"{sys.version_info[:2]} {hashlib.sha256(b''.join(sources)).hexdigest()}"
 
 
 def _text(found: Effects) -> str:
     return json.dumps(asdict(found), default=sorted)  # sets
 
 
-def _loaded(path: Path) -> Effects | None:
-    """Read a result from its file; None if there is none, or it is damaged."""
+def _loaded(text: bytes | None) -> Effects | None:
+    """Read a result; None if there is none, or it is damaged."""
     try:
-        given = json.loads(kept(path) or "")
+        given = json.loads(text or "")
         of_fields: dict[str, Any] = {
             kind: {name: set(values) for name, values in given[kind].items()}
             for kind in _OF_FIELDS

@@ -19,7 +19,6 @@ from frontier.backends.cpu.runtime_words import DTYPES
 from frontier.lowering.builder import Builder
 from frontier.lowering.module import module_text
 from frontier.native import machine_code, notice
-from frontier.native.cache import cache_folder, is_kept
 from frontier.native.uninterrupted import apart
 
 __all__ = ["compiled", "is_known", "serving"]
@@ -48,7 +47,7 @@ def compiled(program: Builder) -> Callable[[int, int, int], None]:
 def is_known(program: Builder) -> bool:
     """Whether the code of a program is in memory or on disk."""
     name, _ = _named(program)
-    return name in _made or is_kept(_path_of(name))
+    return name in _made or machine_code.is_made(name)
 
 
 @cache
@@ -60,12 +59,8 @@ def serving() -> Callable[[int, int, int], None]:
 
         return compiler.serving(name), name, "none"
 
-    name = f"serve_{hashlib.sha256(_environment().encode()).hexdigest()[:32]}"
-    return machine_code.function(name, apart(lambda: machine_code.linked(_path_of(name), library)).address)
-
-
-def _path_of(name: str) -> Path:
-    return cache_folder() / f"{name}.code"
+    name = f"serve_{_sources()[:32]}"
+    return machine_code.function(name, apart(lambda: machine_code.linked(name, library)).address)
 
 
 def _named(program: Builder) -> tuple[str, str]:
@@ -74,7 +69,7 @@ def _named(program: Builder) -> tuple[str, str]:
     text = module_text(program, "\n".join([_IMPORTS, *_pointers(program), *program.checkers()]), loop)
     key = hashlib.sha256()
     key.update(text.encode())
-    key.update(_environment().encode())
+    key.update(_sources().encode())
     for fn, name in program.functors.items():
         key.update(f"{name}{program.captured(fn).fingerprint}".encode())
     return f"loop_{key.hexdigest()[:32]}", text
@@ -100,7 +95,7 @@ def _make(name: str, text: str, program: Builder) -> Callable[[int, int, int], N
 
     notice.begin()
     try:
-        found = machine_code.linked(_path_of(name), library)
+        found = machine_code.linked(name, library)
     finally:
         took = notice.end()
     tracing.add_compile(program.title, took, "cpu")
@@ -108,18 +103,13 @@ def _make(name: str, text: str, program: Builder) -> Callable[[int, int, int], N
 
 
 @cache
-def _environment() -> str:
-    """What the machine code depends on besides text and functors."""
-    made = hashlib.sha256()
-    for path in _sources():
-        made.update(path.read_bytes())
-    return f"{machine_code.host()} {made.hexdigest()}"
-
-
-def _sources() -> list[Path]:
-    """Files in which functions stand that are compiled with a program, or what compiles them."""
+def _sources() -> str:
+    """A hash of the files in which functions stand that are compiled with a program, and of what compiles them."""
     here = Path(__file__).parent
     package = here.parents[1]
     linking = package / "native" / "machine_code.py"
     folders = (here, here.parent / "run", package / "compile", package / "functors")
-    return sorted([*(path for each in folders for path in each.rglob("*.py")), linking])
+    made = hashlib.sha256()
+    for path in sorted([*(path for each in folders for path in each.rglob("*.py")), linking]):
+        made.update(path.read_bytes())
+    return made.hexdigest()

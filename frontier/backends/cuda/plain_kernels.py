@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import tracing
 from frontier.backends.cuda.compile import ptx
-from frontier.backends.cuda.compile.environment import environment
-from frontier.backends.cuda.compile.linker import linked
+from frontier.backends.cuda.compile.environment import own
+from frontier.backends.cuda.compiler import machine_code
 from frontier.backends.cuda.launch import address_of
 from frontier.memory import detection
-from frontier.native import notice
-from frontier.native.cache import cache_folder, keep, kept, once
 from frontier.native.uninterrupted import apart
 
 if TYPE_CHECKING:
@@ -78,25 +75,10 @@ class PlainKernel:
         assert found is not None
         assert found.origin is not None
         key = hashlib.sha256(Path(found.origin).read_bytes())
-        key.update(str((environment(), self.name, self.kinds, capability, BOUNDS)).encode())
-        path = cache_folder("cuda") / f"plain_{self.name}_{key.hexdigest()[:32]}.cubin"
-        with _lock, once(path):
-            made = kept(path)
-            if made is None:
-                made = self._made(capability)
-                keep(path, made)
-        return made
-
-    def _made(self, capability: tuple[int, int]) -> bytes:
-        title = self.name.replace("_", " ")
-        notice.begin()
-        notice.announce(title)
-        try:
-            made = linked(apart(lambda: self.ptx(capability)), capability)
-        finally:
-            took = notice.end()
-        tracing.add_compile(title, took, "cuda")
-        return made
+        key.update(str((own(), self.name, self.kinds, BOUNDS)).encode())
+        name = f"plain_{self.name}_{key.hexdigest()[:32]}"
+        with _lock:
+            return machine_code(name, self.name.replace("_", " "), capability, lambda of: apart(lambda: self.ptx(of)))
 
 
 @cache

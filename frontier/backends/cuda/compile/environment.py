@@ -1,6 +1,6 @@
-"""The toolchain that makes kernels, as part of their cache key: Frontier's own sources, compilers, linkers.
+"""The toolchain that makes kernels, for names of files: Frontier's own sources, compilers, linkers.
 
-Machine code on disk is used only if all of these are the same.
+Machine code on disk is used only if all of these are the same, PTX that a wheel brings along if the sources are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from frontier.memory import nvidia
 from frontier.native.jit import version_of
 
-__all__ = ["environment", "sources"]
+__all__ = ["own", "sources", "toolchain"]
 
 #: Folders with files that may affect machine code.
 FOLDERS = ("backends", "compile", "distributed/devices", "functors", "memory", "system")
@@ -35,20 +35,23 @@ def sources() -> list[Path]:
 
 
 @cache
-def environment() -> str:
-    """Return what machine code depends on in addition to its program and the device, as text."""
+def own() -> str:
+    """Return what PTX depends on besides its program: Frontier itself, and Python, whose bytecode functors are."""
     import frontier
 
     made = hashlib.sha256()
     for path in sources():
         made.update(path.read_bytes())
+    return f"{frontier.__version__} {nvidia.compiler()} {sys.version_info[:2]} {made.hexdigest()}"
+
+
+@cache
+def toolchain() -> str:
+    """Return what makes machine code of it, in eight digits, for names of files."""
     versions = [f"{name} {version_of(name)}" for name in _COMPILERS]
     numpy = np.__version__.split(".")[:2]
-    driver = nvidia.find().cuda
-    return " ".join(map(str, (
-        frontier.__version__, nvidia.compiler(), sys.version_info[:2], numpy, versions, driver, _toolkits(),
-        made.hexdigest()
-    )))  # fmt: skip
+    text = " ".join(map(str, (numpy, versions, nvidia.find().cuda, _toolkits())))
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _toolkits() -> list[tuple[str, int]]:
