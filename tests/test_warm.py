@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from processes import environment
 
+import frontier as fr
+from frontier import registry
 from frontier.cli import main, warm
 
 CALLS = """
 import frontier as fr
-g = fr.rmat(10, seed=2, weights=(1, 20))
-fr.bfs(g, 3), fr.sssp(g.with_weights(g.weights.astype(float)), 1), fr.pagerank(fr.rmat(7, seed=1, directed=True))
+g = fr.rmat(10, seed=2)
+fr.bfs(g, 3), fr.connected_components(g), fr.pagerank(fr.rmat(7, seed=1, directed=True))
 """
 
 
@@ -29,9 +32,9 @@ def frontier(folder: Path, *words: str) -> str:
 
 
 def test_first_calls_do_not_compile(tmp_path: Path) -> None:
-    words = ("-m", "frontier", "warm", "bfs", "sssp", "pagerank", "--backend", "cpu", "--jobs", "2")
+    words = ("-m", "frontier", "warm", "bfs", "cc", "pagerank", "--backend", "cpu", "--jobs", "2")
     first = json.loads(frontier(tmp_path, *words, "--json"))
-    assert {each["primitive"] for each in first["primitives"]} == {"bfs", "sssp", "pagerank"}
+    assert {each["primitive"] for each in first["primitives"]} == {"bfs", "cc", "pagerank"}
     assert all(each["compile_seconds"] > 0 and not each["error"] for each in first["primitives"])
     kept = _kept(tmp_path)
     frontier(tmp_path, "-c", CALLS)
@@ -59,4 +62,13 @@ def test_every_primitive_takes_one_of_the_graphs(name: str, monkeypatch: pytest.
     monkeypatch.setattr(warm, "SIZES", ((4, 3),))
     graphs = warm._graphs.__wrapped__("python")
     monkeypatch.setattr(warm, "_graphs", lambda backend: graphs)
-    assert any(warm._warmed(name, "python", i).ran for i in range(len(graphs)))
+    parts = [warm._warmed(name, "python", i) for i in range(len(graphs))]
+    assert not warm._together(parts).error
+    assert warm._together([replace(part, refused="no") for part in parts]).error == "no"
+
+
+def test_a_primitive_that_fails_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = replace(registry.primitives()["bfs"], function=lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(registry, "primitives", lambda: {"bfs": entry})
+    monkeypatch.setattr(warm, "_graphs", lambda backend: [fr.path(3)])
+    assert "ZeroDivisionError" in warm._warmed("bfs", "python", 0).error

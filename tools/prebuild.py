@@ -55,9 +55,9 @@ def for_gpus(names: list[str], jobs: int, folder: Path) -> None:
     found = warmed(names, "cuda", jobs, partial(record, folder / "ptx"))
     for each in found:
         print(f"{each.primitive:24} {each.error or f'{each.compile_seconds:.1f} s'}", flush=True)
+    write("cuda", [*folder.glob("ptx/*.ptx"), *folder.glob("effects/*.json")])
     if any(each.error for each in found):
         raise SystemExit(1)
-    write("cuda", [*folder.glob("ptx/*.ptx"), *folder.glob("effects/*.json")])
 
 
 def record(folder: Path) -> None:

@@ -11,6 +11,7 @@ import argparse
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -38,12 +39,20 @@ SIZES = ((8, 12), (11, 81))
 
 @dataclass(frozen=True)
 class Warmed:
-    """What came of one primitive on one graph, or on all: ``ran`` on one of them, or an error."""
+    """What came of one primitive on one graph, or on all.
+
+    Attributes
+    ----------
+    refused : str
+        Why the primitive does not take the graph.
+    error : str
+        Any other error; of all graphs also why it takes none.
+    """
 
     primitive: str
     seconds: float
     compile_seconds: float
-    ran: bool
+    refused: str = ""
     error: str = ""
 
 
@@ -103,11 +112,11 @@ def warmed(
 
 
 def _together(parts: list[Warmed]) -> Warmed:
-    ran = any(part.ran for part in parts)
-    said = "" if ran else next(part.error for part in parts)
+    errors = [part.error for part in parts if part.error]
+    refused = parts[0].refused if all(part.refused for part in parts) else ""
     return Warmed(
         parts[0].primitive, round(sum(part.seconds for part in parts), 3),
-        round(sum(part.compile_seconds for part in parts), 3), ran, said,
+        round(sum(part.compile_seconds for part in parts), 3), error=errors[0] if errors else refused,
     )  # fmt: skip
 
 
@@ -140,17 +149,19 @@ def _graphs(backend: str) -> list[Graph]:
 def _warmed(name: str, backend: str, i: int) -> Warmed:
     """Run a primitive on a graph, if it takes this."""
     g, entry = _graphs(backend)[i], registry.primitives()[name]
-    watch, said, ran = Stopwatch(), "", False
+    watch, ran, refused, error = Stopwatch(), False, "", ""
     source, target = to_host(g.out_degree).argsort()[[-1, -2]].tolist()  # of whom a search reaches much
     for options in _options(entry, g, target):
         try:
             entry.function(g, *([source] if entry.takes_source else []), **options)
             g.placement.memory.synchronize()
             ran = True
-        except FrontierError as error:  # of a graph that is not of its kind
-            said = str(error)
+        except FrontierError as reason:  # of a graph that is not of its kind
+            refused = str(reason)
+        except Exception:  # the others are compiled all the same
+            error = f"{g}, {options}: {traceback.format_exc(limit=-3)}"
     seconds, compiling = watch.apart
-    return Warmed(name, seconds, compiling, ran, said)
+    return Warmed(name, seconds, compiling, "" if ran else refused, error)
 
 
 def _options(entry: PrimitiveEntry, g: Graph, target: int) -> list[dict[str, Any]]:
