@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
+import strict_cupy
 from compare import close, equal, workers
 from conftest import Backend
 from strategies import random_graphs
@@ -18,9 +19,11 @@ from frontier import batched_sources
 from frontier.backends.run import workspace
 from frontier.backends.run.footprint import footprint
 from frontier.batched_sources import choose_sources, number_of_copies
+from frontier.graph import by_degree, by_weight
 from frontier.graph.copies import copies, outline
 from frontier.memory.arrays import to_host
 from frontier.memory.gpu import GpuMemory
+from frontier.primitives import _bc_scaled as scaled
 from frontier.primitives.bc import FIELDS, Betweenness
 from frontier.primitives.bfs import BFS
 from frontier.registry import primitives
@@ -331,6 +334,19 @@ def test_the_estimate_of_betweenness_counts_copies(backend: Backend) -> None:
     one = footprint(g, plan.fields, plan.runs)
     rows = 34 * (g.offsets.nbytes + g.targets.nbytes)
     assert g.memory_estimate("bc").fields == pytest.approx(34 * one.fields + rows, rel=0.02)
+
+
+def test_an_outline_knows_of_the_graph_what_it_has_no_data_for() -> None:
+    """Orders by weight and copies by degree are chosen by samples of the edges."""
+    with strict_cupy.simulated():
+        g = fr.rmat(8, 16, seed=1, weights=(1, 9)).to("cuda")
+        many = outline(g, 300)
+        assert many.num_slots > 1 << 20
+        assert by_weight.share_of_different(many) == by_weight.share_of_different(g) > 0
+        for edges in ("out", "in"):
+            assert by_degree.times_as_many_lines(many, edges) == by_degree.times_as_many_lines(g, edges) >= 0
+        assert by_degree.share_of_steps(many) == by_degree.share_of_steps(g) > 0
+        assert number_of_copies(g, 300, scaled.program(True, False), scaled.fields(g, True, False, 1, False)) > 1
 
 
 # -- betweenness ----------------------------------------------------------------------------------------------

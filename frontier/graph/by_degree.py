@@ -14,7 +14,14 @@ from frontier.graph.topology import Array, Topology, read_only
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["ByDegree", "arrays_by_degree", "by_degree", "has_by_degree", "pays"]
+__all__ = [
+    "MORE_LINES", "STEPS", "ByDegree", "arrays_by_degree", "by_degree", "has_by_degree", "pays", "share_of_steps",
+    "times_as_many_lines",
+]  # fmt: skip
+
+#: What a graph keeps of :func:`share_of_steps` and of :func:`times_as_many_lines`.
+STEPS = "share of vertices of another degree than the next one"
+MORE_LINES = {edges: f"lines by degree, {edges}" for edges in ("out", "in")}
 
 _NAME = "copy by degree"
 
@@ -89,12 +96,20 @@ def pays(g: Graph, edges: str) -> bool:
     if g.num_slots < SLOTS:
         return False
     if traits.short_lists and not g.placement.massively_parallel:
-        share: float = g.cached("share of vertices of another degree than the next one", lambda: _differing(g))
-        return share >= DIFFER
-    if traits.max_degree < HUBS * traits.mean_degree:
-        return False
-    times: float = g.cached(f"lines by degree, {edges}", lambda: _times_as_many_lines(g, edges))
-    return times >= LINES
+        return share_of_steps(g) >= DIFFER
+    return traits.max_degree >= HUBS * traits.mean_degree and times_as_many_lines(g, edges) >= LINES
+
+
+def share_of_steps(g: Graph) -> float:
+    """Of all vertices the share that has another degree than the next one."""
+    share: float = g.cached(STEPS, lambda: _differing(g))
+    return share
+
+
+def times_as_many_lines(g: Graph, edges: str) -> float:
+    """How many times as many lines of fields stretches of lists lead to as in the copy; 0 if it would be the same."""
+    times: float = g.cached(MORE_LINES[edges], lambda: _times_as_many_lines(g, edges))
+    return times
 
 
 def _differing(g: Graph) -> float:
@@ -103,7 +118,6 @@ def _differing(g: Graph) -> float:
 
 
 def _times_as_many_lines(g: Graph, edges: str) -> float:
-    """How many times as many lines stretches of lists lead to as they do in the copy; 0 if it would be the same."""
     from frontier.graph.build_arrays import argsort
 
     xp, degree = g.placement.memory.xp, g.out_degree

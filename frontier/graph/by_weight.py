@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
 __all__ = [
-    "ListsByWeight", "arrays_by_weight", "has_lists_by_weight", "has_room_beside", "lists_by_weight", "slots_by_weight",
-    "why_not_by_weight", "why_not_plain",
+    "DIFFERENT", "ListsByWeight", "arrays_by_weight", "has_lists_by_weight", "has_room_beside", "lists_by_weight",
+    "share_of_different", "slots_by_weight", "why_not_by_weight", "why_not_plain",
 ]  # fmt: skip
+
+#: What a graph keeps of :func:`share_of_different`; vertices, and neighbours of each, of which it is computed.
+DIFFERENT, SAMPLE = "share of different vertices at a distance of two", 32
 
 
 class ListsByWeight(NamedTuple):
@@ -177,3 +180,31 @@ def _keys(xp: Any, weights: Any) -> Any:
     if kind == "i":
         return found ^ sign
     return xp.where(found & sign != 0, ~found, found | sign)
+
+
+def share_of_different(g: Graph) -> float:
+    """Of vertices at a distance of two, as edges lead there, the share that differs: the median of a sample."""
+    share: float = g.cached(DIFFERENT, lambda: _different(g))
+    return share
+
+
+def _different(g: Graph) -> float:
+    xp = g.placement.memory.xp
+    some = xp.arange(0, g.num_vertices, max(1, g.num_vertices // (16 * SAMPLE)))
+    near = some[g.offsets[some + 1] > g.offsets[some]]
+    near = near[:: max(1, len(near) // SAMPLE)][:SAMPLE]
+    ends = [near.reshape(-1, 1)]
+    known = xp.ones((len(near), 1), bool)
+    for _ in range(2):  # the ends of evenly spread edges of each list, row by row
+        begin = g.offsets[ends[-1]][..., None]
+        degree = g.offsets[ends[-1] + 1][..., None] - begin
+        number = xp.arange(SAMPLE)
+        place = begin + (number * degree) // xp.maximum(xp.minimum(degree, SAMPLE), 1)
+        known = known[..., None] & (number < degree)
+        found = g.targets[xp.where(known, place, 0)]
+        ends.append(found.reshape(len(near), -1))
+        known = known.reshape(len(near), -1)
+    rows = xp.sort(xp.where(known, ends[-1], -1), axis=1)
+    different = (rows[:, 1:] != rows[:, :-1]).sum(axis=1) + (rows[:, 0] >= 0)
+    shares = different / xp.maximum(known.sum(axis=1), 1)
+    return float(xp.median(shares))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.graph import by_degree, by_weight
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array, read_only
 from frontier.memory.placement import placed
@@ -32,7 +33,7 @@ def copies(g: Graph, count: int, weights: bool = False) -> Graph:
     # copies are made of small graphs, whose edges need not lie elsewhere
     there = placed(g.placement.backend, g.placement.memory)
     made = Graph(*rows, repeated, directed=g.directed, placement=there, check=False)
-    made._topology.recipes["max_degree"] = lambda: g.max_degree
+    _shared(made, g)
     if g._topology.divided is None:  # else only the copies are there as a whole
         made._topology.recipes["in_lists"] = lambda: _rows(g, g.in_offsets, g.in_sources, count)
     return made
@@ -48,8 +49,21 @@ def outline(g: Graph, count: int) -> Graph:
     weights = None if g.weights is None else repeated(g.weights.dtype, slots)
     rows = repeated(g.offsets.dtype, count * g.num_vertices + 1), repeated(g.id_dtype, slots)
     made = Graph(*rows, weights, directed=g.directed, placement=g.placement, check=False)
-    made._topology.recipes["max_degree"] = lambda: g.max_degree
+    _shared(made, g)
     return made
+
+
+def _shared(made: Graph, g: Graph) -> None:
+    """Take from the graph what is the same for its copies; an outline has no data of which to compute it."""
+    made._topology.recipes |= {
+        "max_degree": lambda: g.max_degree,
+        f"cached {by_weight.DIFFERENT}": lambda: by_weight.share_of_different(g),
+        f"cached {by_degree.STEPS}": lambda: by_degree.share_of_steps(g),
+        **{
+            f"cached {name}": lambda edges=edges: by_degree.times_as_many_lines(g, edges)
+            for edges, name in by_degree.MORE_LINES.items()
+        },
+    }
 
 
 def _rows(g: Graph, offsets: Array, ends: Array, count: int) -> tuple[Array, Array]:

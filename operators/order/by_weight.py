@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.graph.by_weight import has_room_beside, lists_by_weight, why_not_by_weight
+from frontier.graph.by_weight import has_room_beside, lists_by_weight, share_of_different, why_not_by_weight
 from frontier.operators.advance import Advance
 from frontier.operators.elementwise.filter import Filter
 from frontier.operators.elementwise.put import Put
@@ -66,9 +66,6 @@ __all__ = ["TAIL", "by_weight", "sorted_for", "suits", "why_not", "worthwhile"]
 #: distance of two as large a share differ. They do on R-MAT and uniform graphs (0.9), where a few windows reach
 #: everything. Among nearest neighbours (0.1 to 0.6), on meshes and in the web (0.5) there are hundreds.
 SLOTS, DEGREE, DIFFER = 2**20, 12.0, 0.8
-
-#: Vertices, and neighbours of each, of which that share is computed.
-SAMPLE = 32
 
 #: The last window begins when one of so many edges is left.
 TAIL = 16
@@ -114,31 +111,7 @@ def worthwhile(g: Graph) -> bool:
     """Whether searches of a graph are faster by lists sorted by weight."""
     if g.num_slots < SLOTS or g.traits.mean_degree < DEGREE or why_not_by_weight(g):
         return False
-    share: float = g.cached("share of different vertices at a distance of two", lambda: _differing(g))
-    return share >= DIFFER
-
-
-def _differing(g: Graph) -> float:
-    """Of vertices at a distance of two, as edges lead there, the share that differs: the median of a sample."""
-    xp = g.placement.memory.xp
-    some = xp.arange(0, g.num_vertices, max(1, g.num_vertices // (16 * SAMPLE)))
-    near = some[g.offsets[some + 1] > g.offsets[some]]
-    near = near[:: max(1, len(near) // SAMPLE)][:SAMPLE]
-    ends = [near.reshape(-1, 1)]
-    known = xp.ones((len(near), 1), bool)
-    for _ in range(2):  # the ends of evenly spread edges of each list, row by row
-        begin = g.offsets[ends[-1]][..., None]
-        degree = g.offsets[ends[-1] + 1][..., None] - begin
-        number = xp.arange(SAMPLE)
-        place = begin + (number * degree) // xp.maximum(xp.minimum(degree, SAMPLE), 1)
-        known = known[..., None] & (number < degree)
-        found = g.targets[xp.where(known, place, 0)]
-        ends.append(found.reshape(len(near), -1))
-        known = known.reshape(len(near), -1)
-    rows = xp.sort(xp.where(known, ends[-1], -1), axis=1)
-    different = (rows[:, 1:] != rows[:, :-1]).sum(axis=1) + (rows[:, 0] >= 0)
-    shares = different / xp.maximum(known.sum(axis=1), 1)
-    return float(xp.median(shares))
+    return share_of_different(g) >= DIFFER
 
 
 def sorted_for(g: Graph, again: bool) -> bool:
