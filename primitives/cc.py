@@ -136,6 +136,14 @@ def alone(p, v):
     p.label[v] = v
 
 
+def follow(p, v):
+    """Attach v to its first neighbour, if that has a smaller id; whether it has a first one, and that is larger."""
+    p.label[v] = v
+    if fr.degree(p, v) > 0:
+        p.label[v] = min(v, fr.target(p, fr.neighbours(p, v).start))
+    return fr.degree(p, v) > 0 and p.label[v] == v
+
+
 #: Every vertex begins alone.
 _BEGIN = fr.Compute(alone, over="vertices")
 
@@ -146,17 +154,11 @@ _LINK_FIRST = (
     fr.Compute(compress, over="vertices"),
 )
 
-#: The same, and make every tree a star after each edge.
-_LINK_IN_TURN = (
-    _BEGIN,
-    *(
-        step
-        for edge in (0, 1)
-        for step in (
-            fr.Advance(link, part=slice(edge, edge + 1), output=None, over="vertices"),
-            fr.Compute(compress, over="vertices"),
-        )
-    ),
+#: The same where a vertex begins in the tree of its first neighbour, if that has a smaller id, which is no atomic.
+_LINK_SECOND = (
+    fr.Sequence(fr.Filter(follow), fr.Advance(link, part=slice(0, 1), output=None), over="vertices"),
+    fr.Advance(link, part=slice(1, 2), output=None, over="vertices"),
+    fr.Compute(compress, over="vertices"),
 )
 
 #: Guess the largest component.
@@ -185,9 +187,9 @@ class Afforest(fr.Enactor):
 
 
 class AfforestOfShortLists(fr.Enactor):
-    """Afforest on an undirected graph whose lists are all short."""
+    """Afforest on an undirected graph whose lists are all short and in order: most begin with a smaller id."""
 
-    loop = (*_LINK_IN_TURN, *_LINK_REST)
+    loop = (*_LINK_SECOND, *_LINK_REST)
 
 
 class AfforestDirected(fr.Enactor):
@@ -357,8 +359,8 @@ def _program(g: fr.Graph, method: str = "afforest") -> type[fr.Enactor]:
         return Hooking
     if not g.symmetric:
         return AfforestDirected
-    in_turn = g.traits.short_lists and g.num_vertices >= LARGE and not g.placement.massively_parallel
-    return AfforestOfShortLists if in_turn else Afforest
+    there = g.placement.edges is None and not g.placement.massively_parallel
+    return AfforestOfShortLists if there and g.traits.short_lists and g.num_vertices >= LARGE else Afforest
 
 
 def _plan(g: fr.Graph) -> Plan:

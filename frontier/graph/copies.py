@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def _shared(made: Graph, g: Graph) -> None:
         f"cached {by_weight.DIFFERENT}": lambda: by_weight.share_of_different(g),
         f"cached {by_degree.STEPS}": lambda: by_degree.share_of_steps(g),
         **{
-            f"cached {name}": lambda edges=edges: by_degree.times_as_many_lines(g, edges)
+            f"cached {name}": partial(by_degree.times_as_many_lines, g, edges)
             for edges, name in by_degree.MORE_LINES.items()
         },
     }
