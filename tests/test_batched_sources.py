@@ -344,7 +344,7 @@ def test_an_outline_knows_of_the_graph_what_it_has_no_data_for() -> None:
         assert many.num_slots > 1 << 20
         assert by_weight.share_of_different(many) == by_weight.share_of_different(g) > 0
         for edges in ("out", "in"):
-            assert by_degree.times_as_many_lines(many, edges) == by_degree.times_as_many_lines(g, edges) >= 0
+            assert not by_degree.pays(many, edges)
         assert by_degree.share_of_steps(many) == by_degree.share_of_steps(g) > 0
         assert number_of_copies(g, 300, scaled.program(True, False), scaled.fields(g, True, False, 1, False)) > 1
 

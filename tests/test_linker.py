@@ -87,7 +87,7 @@ def afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def forget() -> None:
-    environment.own.cache_clear()
+    environment.package.cache_clear()
     environment.toolchain.cache_clear()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import platform
 import subprocess
 import sys
 import zipfile
@@ -14,7 +16,6 @@ import frontier as fr
 from frontier.backends.cuda import compiler
 from frontier.errors import FrontierError
 from frontier.native import host, prebuilt
-from tools import prebuild
 
 ROOT = Path(fr.__file__).parents[1]
 
@@ -34,16 +35,12 @@ print("numba" in sys.modules)
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Those of breadth-first search."""
-    if sys.platform != "linux" or os.uname().machine != "x86_64":
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         pytest.skip("code is made beforehand for Linux on x86-64")
-    if prebuilt.FOLDER.exists():
-        pytest.skip("the checkout has such archives, which python tools/prebuild.py would use")
     folder = tmp_path_factory.mktemp("archives")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prebuilt, "FOLDER", folder)
-        for name in [each for each in os.environ if each.startswith("NUMBA_")]:
-            patch.delenv(name)
-        assert prebuild.main(["bfs", "--jobs", "1"]) == 0
+    command = [sys.executable, str(ROOT / "tools" / "prebuild.py"), "bfs", "--jobs", "1", "--folder", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_OPT": "0"}  # which it does not take over
+    subprocess.run(command, env=environment, check=True, timeout=300)
     return folder
 
 
@@ -73,6 +70,28 @@ def test_other_settings_compile(archives: Path, tmp_path: Path) -> None:
 
 def test_without_archives(tmp_path: Path) -> None:
     assert run(tmp_path / "none", tmp_path)[0] == "True"
+
+
+DAMAGES = {
+    "empty": lambda content: b"",
+    "cut": lambda content: content[: len(content) // 2],
+    "changed": lambda content: content[:200] + bytes(len(content) // 2) + content[200 + len(content) // 2 :],
+    "text": lambda content: b"no archive",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_archives(damage: str, archives: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Are as none."""
+    monkeypatch.setattr(prebuilt, "FOLDER", tmp_path)
+    whole = (archives / prebuilt.archive_of("effects").name).read_bytes()
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        first = archive.namelist()[0]
+    for content, there in ((whole, True), (DAMAGES[damage](whole), False)):
+        prebuilt.archive_of("effects").write_bytes(content)
+        prebuilt._opened.cache_clear()
+        assert (prebuilt.find("effects", first) is not None) == there
+    prebuilt._opened.cache_clear()
 
 
 def test_names_are_of_all_that_code_depends_on(archives: Path) -> None:

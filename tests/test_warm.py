@@ -62,13 +62,13 @@ def test_every_primitive_takes_one_of_the_graphs(name: str, monkeypatch: pytest.
     monkeypatch.setattr(warm, "SIZES", ((4, 3),))
     graphs = warm._graphs.__wrapped__("python")
     monkeypatch.setattr(warm, "_graphs", lambda backend: graphs)
-    parts = [warm._warmed(name, "python", i) for i in range(len(graphs))]
-    assert not warm._together(parts).error
-    assert warm._together([replace(part, refused="no") for part in parts]).error == "no"
+    calls = [warm._called(name, "python", i) for i in range(len(graphs))]
+    assert not warm._together(name, calls).error
+    assert warm._together(name, [replace(call, refused="no") for call in calls]).error == "no"
 
 
 def test_a_primitive_that_fails_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = replace(registry.primitives()["bfs"], function=lambda *_, **__: 1 / 0)
     monkeypatch.setattr(registry, "primitives", lambda: {"bfs": entry})
     monkeypatch.setattr(warm, "_graphs", lambda backend: [fr.path(3)])
-    assert "ZeroDivisionError" in warm._warmed("bfs", "python", 0).error
+    assert "ZeroDivisionError" in warm._called("bfs", "python", 0).error

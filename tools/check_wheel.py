@@ -2,8 +2,9 @@
 
 ``python tools/check_wheel.py`` needs the package ``build`` and Frontier's dependencies in the
 environment that runs it: the new environment borrows them, so nothing is downloaded but the
-build backend. ``twine`` and ``check-wheel-contents`` are asked too where they are installed. It ends with status 1
-and the failed step's output when something is wrong.
+build backend. ``twine`` and ``check-wheel-contents`` are asked too where they are installed. With a folder of
+archives that ``tools/prebuild.py`` has made, a wheel that brings them is tried, too. It ends with status 1 and the
+failed step's output when something is wrong.
 """
 
 from __future__ import annotations
@@ -31,16 +32,11 @@ print("frontier", frontier.__version__, "from", frontier.__file__)
 """
 
 BFS_ON_KARATE = """
-import sys
 import frontier as fr
-from frontier.native import host, prebuilt
 g = fr.karate()
 result = fr.bfs(g, 0)
 fr.verify.bfs(g, result).raise_if_failed()
 assert result.level.max() == 3 and result.level.shape == (34,)
-brought = host.is_usual() and prebuilt.archive_of("cpu").exists()
-assert "numba" not in sys.modules or not brought, "the wheel brings code, and yet something was compiled"
-print("code that the wheel brings:", "used" if brought else "none, or not for this machine")
 import frontier.operators, frontier.primitives
 for name in ("operators", "primitives"):
     try:
@@ -50,6 +46,13 @@ for name in ("operators", "primitives"):
     raise SystemExit(f"the wheel installs a top-level package {name}")
 """
 
+BROUGHT = """
+import sys
+import frontier as fr
+from frontier.native import host
+assert fr.bfs(fr.karate(), 0).level.max() == 3
+assert "numba" not in sys.modules or not host.is_usual(), "something was compiled that the wheel brings"
+"""
 
 TYPES = """
 from typing import assert_type
@@ -102,7 +105,7 @@ def check_contents(wheel: Path, sdist: Path) -> None:
         if part not in inside:
             raise Failed(f"the sdist lacks {part}")
     made = (".", "docs/_build", "docs/auto_gallery")
-    bad = [name for name in inside if "__pycache__" in name or name.startswith(made)]
+    bad = [name for name in inside if "__pycache__" in name or "/prebuilt/" in name or name.startswith(made)]
     if bad:
         raise Failed(f"the sdist holds {bad[:5]}")
     print(f"  contents: ok ({len(names)} files in the wheel)")
@@ -111,7 +114,7 @@ def check_contents(wheel: Path, sdist: Path) -> None:
 def check_same(wheel: Path, folder: Path) -> None:
     """The wheel, which was built from the sdist, is the one that the checkout gives."""
     tree = folder / "tree"  # a copy, as building leaves files behind
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "prebuilt")
     for name in ("frontier", "operators", "primitives", "tools"):
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
@@ -155,6 +158,22 @@ def new_environment(folder: Path) -> Path:
     return scripts
 
 
+def check_brought(archives: Path, folder: Path, python: Path) -> None:
+    """A wheel with archives needs no compiler for what they hold."""
+    there = folder / "tree" / "frontier" / "native" / "prebuilt"
+    shutil.copytree(archives, there)
+    build = (sys.executable, "-m", "build", "--wheel", "--outdir", folder / "more", folder / "tree")
+    run("build with archives", *build, cwd=folder)
+    (wheel,) = (folder / "more").glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    if missing := [each.name for each in archives.iterdir() if f"frontier/native/prebuilt/{each.name}" not in names]:
+        raise Failed(f"the wheel lacks {missing}")
+    install = (python, "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", wheel)
+    run("install with archives", *install, cwd=folder)
+    os.environ["FRONTIER_CACHE_DIR"] = str(folder / "cache")
+    run("bfs, without compiling", python, "-c", BROUGHT, cwd=folder)
+
+
 def check_types(folder: Path, python: Path) -> None:
     """A type checker sees what public names are, in the installed package alone."""
     if importlib.util.find_spec("mypy") is None:
@@ -166,7 +185,7 @@ def check_types(folder: Path, python: Path) -> None:
     run("types", *mypy, "--strict", "--follow-imports", "silent", program, cwd=folder)
 
 
-def check(folder: Path) -> None:
+def check(folder: Path, archives: Path | None) -> None:
     """Build, install and try."""
     run("build", sys.executable, "-m", "build", "--outdir", folder / "dist", ROOT, cwd=folder)
     (wheel,) = (folder / "dist").glob("*.whl")
@@ -179,17 +198,18 @@ def check(folder: Path) -> None:
     run("install", python, "-m", "pip", "install", "-q", "--no-deps", wheel, cwd=folder)
     run("light import", python, "-c", LIGHT_IMPORT, cwd=folder)
     run("python -m frontier", python, "-m", "frontier", "--version", cwd=folder)
-    os.environ["FRONTIER_CACHE_DIR"] = str(folder / "cache")
-    print(run("bfs", python, "-c", BFS_ON_KARATE, cwd=folder), end="")
+    run("bfs", python, "-c", BFS_ON_KARATE, cwd=folder)
     check_types(folder, python)
     run("frontier bfs", scripts / "frontier", "bfs", "karate", "--verify", cwd=folder)
+    if archives is not None:
+        check_brought(archives, folder, python)
 
 
 def main() -> int:
     """The exit status."""
     with tempfile.TemporaryDirectory() as name:
         try:
-            check(Path(name))
+            check(Path(name), Path(sys.argv[1]) if sys.argv[1:] else None)
         except Failed as failed:
             print(failed)
             return 1

@@ -1,15 +1,16 @@
 """Make the archives of compiled code that a wheel brings along, before it is built.
 
 ``python tools/prebuild.py`` runs the primitives on small graphs, as ``frontier warm`` does, and collects what was
-compiled for :data:`frontier.native.host.LEVEL`. ``--backend cuda``, which needs a GPU, collects PTX. Run it with each
-version of Python; names of primitives make a smaller archive. See :mod:`frontier.native.prebuilt` for how it is used.
+compiled for :data:`frontier.native.host.LEVEL`. ``--backend cuda``, which needs a GPU, collects PTX. Names of
+primitives make smaller archives. Run it on Linux on x86-64, with the version of Python that a wheel is for, in a
+checkout without archives of other versions and commits. See :mod:`frontier.native.prebuilt` for how they are used.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import subprocess
+import platform
 import sys
 import tempfile
 import zipfile
@@ -32,38 +33,37 @@ def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("primitives", nargs="*", metavar="PRIMITIVE", help="which (default: all)")
     parser.add_argument("--backend", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
+    parser.add_argument("--folder", type=Path, default=prebuilt.FOLDER, help="of the archives (default: the package's)")
     options = parser.parse_args(given)
-    names = options.primitives or [*registry.primitives()]
-    with tempfile.TemporaryDirectory() as folder:
-        (for_processors if options.backend == "cpu" else for_gpus)(names, options.jobs, Path(folder))
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        parser.error("archives are made on Linux on x86-64")
+    names, target = options.primitives or [*registry.primitives()], options.backend
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "ptx").mkdir()
+        set_environment(folder, USUAL if target == "cpu" else {})
+        found = warmed(names, target, options.jobs, partial(record, folder / "ptx"))
+        for each in found:
+            print(f"{each.primitive:24} {each.error or f'{each.compile_seconds:.1f} s'}")
+        if any(each.error for each in found):
+            return 1
+        options.folder.mkdir(exist_ok=True)
+        write(options.folder / prebuilt.archive_of(target).name, [*folder.glob("cpu/*.code"), *folder.glob("ptx/*")])
+        write(options.folder / prebuilt.archive_of("effects").name, folder.glob("effects/*.json"))
     return 0
 
 
-def for_processors(names: list[str], jobs: int, folder: Path) -> None:
-    """Machine code: the cache of ``frontier warm`` in an empty folder."""
-    prebuilt.archive_of("cpu").unlink(missing_ok=True)  # or it would be used
-    command = [sys.executable, "-m", "frontier", "warm", "--backend", "cpu", "--jobs", str(jobs), *names]
-    subprocess.run(command, env={**os.environ, **USUAL, "FRONTIER_CACHE_DIR": str(folder)}, check=True)
-    write("cpu", [*folder.glob("cpu/*.code"), *folder.glob("effects/*.json")])
-
-
-def for_gpus(names: list[str], jobs: int, folder: Path) -> None:
-    """PTX of all kernels that the primitives compile."""
-    prebuilt.archive_of("cuda").unlink(missing_ok=True)
-    os.environ["FRONTIER_CACHE_DIR"] = str(folder)
-    found = warmed(names, "cuda", jobs, partial(record, folder / "ptx"))
-    for each in found:
-        print(f"{each.primitive:24} {each.error or f'{each.compile_seconds:.1f} s'}", flush=True)
-    write("cuda", [*folder.glob("ptx/*.ptx"), *folder.glob("effects/*.json")])
-    if any(each.error for each in found):
-        raise SystemExit(1)
+def set_environment(folder: Path, more: dict[str, str]) -> None:
+    """Let processes that are started use an empty cache, and no settings but these."""
+    for name in [each for each in os.environ if each.startswith(("NUMBA_", "FRONTIER_"))]:
+        del os.environ[name]
+    os.environ |= {**more, "FRONTIER_CACHE_DIR": str(folder)}
+    os.chdir(folder)  # where there is no file of settings
 
 
 def record(folder: Path) -> None:
-    """From now on compile for the oldest GPU, and keep the PTX in a folder."""
-    os.environ["FRONTIER_QUIET"] = "1"
-    folder.mkdir(exist_ok=True)
+    """From now on compile kernels for the oldest GPU, and keep their PTX in a folder."""
     make = compiler.machine_code
 
     def recorded(
@@ -79,15 +79,17 @@ def record(folder: Path) -> None:
     compiler.machine_code = plain_kernels.machine_code = recorded
 
 
-def write(target: str, files: Iterable[Path]) -> None:
-    """The archive of some files, each by the part of its name that does not depend on the machine."""
-    archive = prebuilt.archive_of(target)
-    archive.parent.mkdir(exist_ok=True)
+def write(archive: Path, files: Iterable[Path]) -> None:
+    """Add files to an archive, each by the part of its name that does not depend on the machine."""
+    content = {path.name.partition(".")[0]: kept(path) for path in files}
+    if archive.exists():
+        with zipfile.ZipFile(archive) as before:
+            content = {name: before.read(name) for name in before.namelist()} | content
     with zipfile.ZipFile(archive, "w") as made:
-        for path in sorted(files, key=lambda path: path.name):
-            if (content := kept(path)) is not None:
-                made.writestr(zipfile.ZipInfo(path.name.partition(".")[0]), content, zipfile.ZIP_DEFLATED, 9)
-    print(f"{archive.name}: {len(made.namelist())} files, {archive.stat().st_size / 2**20:.1f} MiB")
+        for name, each in sorted(content.items()):
+            if each is not None:
+                made.writestr(zipfile.ZipInfo(name), each, zipfile.ZIP_DEFLATED, 9)
+    print(f"{archive.name}: {len(content)} files, {archive.stat().st_size / 2**20:.1f} MiB")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from frontier.cli import several
 from frontier.cli.common import Commands, Stopwatch, dump_json, print_table
+from frontier.errors import FrontierError
 from frontier.memory import nvidia
 from frontier.memory.placement import backend_named, backend_names
 from frontier.native import host, prebuilt
@@ -79,18 +80,23 @@ def _basics() -> Iterator[Finding]:
         yield Finding(name, version or "missing", note, broken=not version)
     kept = place()
     yield Finding("cache", kept.state, f"{kept.path}{f' ({kept.why})' if kept.why else ''}: generated code")
-    yield Finding("compiled code", *_brought())
+    yield from _brought()
     count = f"of {os.cpu_count()} processors; FRONTIER_NUM_THREADS or --threads sets it"
     yield Finding("threads", str(threads.num_threads()), count)
     yield Finding("checks", "on" if checking() else "off", "of indices in compiled code; FRONTIER_CHECK=1 sets them on")
 
 
-def _brought() -> tuple[str, str]:
-    there = [target for target in ("cpu", "cuda") if prebuilt.archive_of(target).exists()]
-    if "cpu" in there and not host.is_usual():
-        reason = f"this is no Linux on {host.LEVEL[0]}, or numba's settings are not the usual ones"
-        return "not used", f"of the primitives, in this installation: {reason}"
-    return ", ".join(there) or "none", "of the primitives, in this installation"
+def _brought() -> Iterator[Finding]:
+    for target, what in (("cpu", "machine code"), ("cuda", "PTX")):
+        state, note = "none", f"of the primitives, in this installation: {what}"
+        if prebuilt.archive_of(target).exists():
+            state = "there"
+            try:
+                if target == "cpu" and not host.is_usual():
+                    state, note = "not used", f"{note}; for {host.LEVEL[0]}, and without settings of numba"
+            except (ImportError, FrontierError) as error:
+                state, note = "not used", f"{note}: {error}"
+        yield Finding(f"code for {target}", state, note)
 
 
 def _optional() -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -24,8 +25,9 @@ import numpy as np
 from frontier import registry
 from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_table
 from frontier.display.progress import Task
-from frontier.errors import FrontierError, FrontierWarning
+from frontier.errors import FrontierWarning, GraphError, NotConvergedError
 from frontier.memory.arrays import to_host
+from frontier.native import jit, prebuilt
 from frontier.program.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -41,20 +43,11 @@ SIZES = ((8, 12), (11, 82))
 
 @dataclass(frozen=True)
 class Warmed:
-    """What came of one primitive on one graph, or on all.
-
-    Attributes
-    ----------
-    refused : str
-        Why the primitive does not take the graph.
-    error : str
-        Any other error; of all graphs also why it takes none.
-    """
+    """What came of one primitive on all graphs, or on one; ``error``: why it failed, or takes none of them."""
 
     primitive: str
     seconds: float
     compile_seconds: float
-    refused: str = ""
     error: str = ""
 
 
@@ -82,7 +75,7 @@ def warm(arguments: argparse.Namespace) -> int:
     graphs = _graphs(arguments.backend)  # says now what is wrong with the backend, and compiles what makes graphs
     names, watch = arguments.primitives or [*known], Stopwatch()
     with Task("compiling", len(names) * len(graphs), "calls") as task:
-        found = warmed(names, arguments.backend, jobs, _quiet, task)
+        found = warmed(names, arguments.backend, jobs, task=task)
     failed = [each for each in found if each.error]
     if arguments.json:
         dump_json({"seconds": watch.seconds, "jobs": jobs, "primitives": found})
@@ -96,38 +89,54 @@ def warm(arguments: argparse.Namespace) -> int:
 
 
 def warmed(
-    names: list[str], backend: str, jobs: int, initialize: Callable[[], None], task: Task | None = None
+    names: list[str], backend: str, jobs: int, initialize: Callable[[], None] | None = None, task: Task | None = None
 ) -> list[Warmed]:
-    """Run primitives on every graph that they take, in processes.
-
-    A primitive that takes no graph has failed.
-    """
+    """Run primitives on every graph that they take, in processes which begin with a call of ``initialize``."""
     calls = [(name, backend, i) for i in range(len(_graphs(backend))) for name in names]
-    parts: dict[str, list[Warmed]] = {name: [] for name in names}
-    with ProcessPoolExecutor(min(jobs, len(calls)), get_context("spawn"), initialize) as pool:
-        for done, made in enumerate(as_completed([pool.submit(_warmed, *call) for call in calls]), 1):
-            part = made.result()
-            parts[part.primitive].append(part)
+    found: dict[str, list[_Call]] = {name: [] for name in names}
+    pool = ProcessPoolExecutor(min(jobs, len(calls)), get_context("spawn"), _begin, (initialize,))
+    try:
+        pending = {pool.submit(_called, *call): call[0] for call in calls}
+        for done, made in enumerate(as_completed(pending), 1):
+            error = made.exception()  # of the process
+            call = made.result() if error is None else _Call(0.0, 0.0, error=f"{type(error).__name__}: {error}")
+            found[pending[made]].append(call)
             if task is not None:
                 task.at(done)
-    return sorted(map(_together, parts.values()), key=lambda each: -each.compile_seconds)
+    finally:  # also on Ctrl-C
+        pool.shutdown(wait=False, cancel_futures=True)
+    return sorted((_together(name, parts) for name, parts in found.items()), key=lambda each: -each.compile_seconds)
 
 
-def _together(parts: list[Warmed]) -> Warmed:
-    errors = [part.error for part in parts if part.error]
-    refused = parts[0].refused if all(part.refused for part in parts) else ""
-    return Warmed(
-        parts[0].primitive, round(sum(part.seconds for part in parts), 3),
-        round(sum(part.compile_seconds for part in parts), 3), error=errors[0] if errors else refused,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class _Call:
+    """A primitive on one graph; ``refused``: why it does not take this one."""
+
+    seconds: float
+    compile_seconds: float
+    refused: str = ""
+    error: str = ""
 
 
-def _quiet() -> None:
-    """In a process of its own: nothing is said of compiling, which is what it is for, nor of defaults."""
+def _together(name: str, calls: list[_Call]) -> Warmed:
+    errors = [call.error for call in calls if call.error]
+    if all(call.refused for call in calls):
+        errors.append(calls[0].refused)
+    seconds, compiling = (sum(getattr(call, what) for call in calls) for what in ("seconds", "compile_seconds"))
+    return Warmed(name, round(seconds, 3), round(compiling, 3), errors[0] if errors else "")
+
+
+def _begin(initialize: Callable[[], None] | None) -> None:
+    """In a process of its own: all is compiled, for this machine, and nothing is said of that, nor of defaults."""
     import warnings
 
     os.environ["FRONTIER_QUIET"] = "1"
     warnings.simplefilter("ignore", FrontierWarning)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it
+    prebuilt.ignore()
+    jit.FEW = jit.ENOUGH = 0
+    if initialize is not None:
+        initialize()
 
 
 @cache
@@ -138,12 +147,16 @@ def _graphs(backend: str) -> list[Graph]:
     made = [fr.from_edges([0, 0, 1, 2], [1, 2, 3, 3], weights=[1.0, 2.0, 1.0, 2.0], directed=True)]
     for scale, side in SIZES:
         for g, kinds in (
-            (_with_hub(fr.rmat(scale, 16, seed=1, weights=(1, 9))), ("int64", "float32", "float64")),
+            (_with_hub(fr.rmat(scale, 16, seed=1, weights=(1, 9))), ("int32", "int64", "float32", "float64")),
             (_with_hub(fr.rmat(scale, 16, seed=1, weights=(1, 9), directed=True)), ("int64", "float64")),
             (fr.grid(side, side, weights=(1, 9), seed=1), ("int64", "float64")),
         ):
             weights = to_host(g.weights)
             made += [g.with_weights(None), *(g.with_weights(weights.astype(kind)) for kind in kinds)]
+    for g in made[-1], made[1]:  # as graphs are made of arrays
+        for given in (None, np.ones(g.num_slots, np.int64), np.ones(g.num_slots)):
+            for directed in (False, True):
+                fr.from_edges(g.sources, g.targets, given, directed=directed, duplicates="min")
     return [g.to(backend) for g in made]
 
 
@@ -160,7 +173,7 @@ def _with_hub(g: Graph) -> Graph:
     )  # fmt: skip
 
 
-def _warmed(name: str, backend: str, i: int) -> Warmed:
+def _called(name: str, backend: str, i: int) -> _Call:
     """Run a primitive on a graph, if it takes this."""
     g, entry = _graphs(backend)[i], registry.primitives()[name]
     watch, ran, refused, error = Stopwatch(), False, "", ""
@@ -170,12 +183,12 @@ def _warmed(name: str, backend: str, i: int) -> Warmed:
             entry.function(g, *([source] if entry.takes_source else []), **options)
             g.placement.memory.synchronize()
             ran = True
-        except FrontierError as reason:  # of a graph that is not of its kind
+        except (GraphError, NotConvergedError) as reason:
             refused = str(reason)
         except Exception:  # the others are compiled all the same
             error = f"{g}, {options}: {traceback.format_exc(limit=-3)}"
     seconds, compiling = watch.apart
-    return Warmed(name, seconds, compiling, "" if ran else refused, error)
+    return _Call(seconds, compiling, "" if ran else refused, error)
 
 
 def _options(entry: PrimitiveEntry, g: Graph, target: int) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,15 +54,15 @@ def outline(g: Graph, count: int) -> Graph:
 
 
 def _shared(made: Graph, g: Graph) -> None:
-    """Take from the graph what is the same for its copies; an outline has no data of which to compute it."""
+    """Take from the graph what is the same for its copies; an outline has no data of which to compute it.
+
+    Copies are not numbered by degree: the hubs of all would lie side by side, of which a list leads to one copy's.
+    """
     made._topology.recipes |= {
         "max_degree": lambda: g.max_degree,
         f"cached {by_weight.DIFFERENT}": lambda: by_weight.share_of_different(g),
         f"cached {by_degree.STEPS}": lambda: by_degree.share_of_steps(g),
-        **{
-            f"cached {name}": partial(by_degree.times_as_many_lines, g, edges)
-            for edges, name in by_degree.MORE_LINES.items()
-        },
+        **{f"cached {name}": lambda: 0.0 for name in by_degree.MORE_LINES.values()},
     }
 
 

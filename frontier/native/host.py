@@ -15,7 +15,7 @@ import numpy as np
 
 from frontier.native import address_space
 
-__all__ = ["LEVEL", "host", "is_usual", "numba_version", "short"]
+__all__ = ["LEVEL", "digest", "host", "is_usual", "numba_version"]
 
 #: The processors for which a wheel brings code: as LLVM calls them, and what they have beyond the first of their kind.
 LEVEL = (
@@ -40,7 +40,7 @@ def host() -> str:
 
 
 @cache
-def short() -> str:
+def digest() -> str:
     """The same in eight digits, for names of files."""
     return hashlib.sha256(host().encode()).hexdigest()[:8]
 

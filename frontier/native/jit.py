@@ -79,7 +79,7 @@ class Kernel:
     def _once(self, kinds: tuple[Any, ...]) -> Callable[[list[int]], Any]:
         with self._lock:
             if kinds not in self._made:
-                key = hashlib.sha256(repr((_stamp(self.py_func), _entry_text(), kinds)).encode())
+                key = hashlib.sha256(repr((_stamp(self.py_func), _entry_text(), machine_code.OPTIONS, kinds)).encode())
                 name = f"{self.__module__.rpartition('.')[2]}_{self.__name__}_{key.hexdigest()[:24]}"
                 code = machine_code.linked(name, lambda: self._compiled(kinds, name))
                 self._made[kinds] = _caller(code)

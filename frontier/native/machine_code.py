@@ -11,7 +11,6 @@ import ctypes
 import json
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -60,7 +59,8 @@ def linked(name: str, make: Callable[[], tuple[Any, str, str]], keeping: bool = 
         Whether it may be kept, if numba says so too.
     """
     path = _path_of(name)
-    if keeping and not is_kept(path) and (brought := _brought(name)) is not None:
+    content = kept(path) if keeping else None
+    if content is None and keeping and (brought := _brought(name)) is not None:
         return brought
     with once(path):
         content = kept(path) if keeping else None
@@ -80,19 +80,24 @@ def linked(name: str, make: Callable[[], tuple[Any, str, str]], keeping: bool = 
 
 def is_made(name: str) -> bool:
     """Whether the code of this name need not be made."""
-    return is_kept(_path_of(name)) or (host.is_usual() and prebuilt.has("cpu", name))
+    return is_kept(_path_of(name)) or (prebuilt.brings("cpu", name) and host.is_usual())
 
 
 def _path_of(name: str) -> Path:
-    return cache_folder() / f"{name}.{host.short()}.code"
+    return cache_folder() / f"{name}.{host.digest()}.code"
 
 
 def _brought(name: str) -> Linked | None:
     """The function as the package brings it, if it does, and for processors like this one."""
-    content = prebuilt.find("cpu", name) if host.is_usual() else None
-    with suppress(RuntimeError):  # it calls what this version of numba does not have
-        return None if content is None else _link(content)
-    return None
+    content = prebuilt.find("cpu", name)
+    if content is None or not host.is_usual():
+        return None
+    try:
+        return _link(content)
+    except FrontierMemoryError:
+        raise
+    except Exception:  # it calls what this version of numba does not have
+        return None
 
 
 def _content(library: Any, symbol: str, gives: str) -> bytes:

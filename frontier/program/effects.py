@@ -154,7 +154,7 @@ def effects(fn: Callable[..., Any]) -> Effects:
     if part.fingerprint not in _found:
         name = f"effects_{hashlib.sha256(f'{_version()}{part.fingerprint}'.encode()).hexdigest()[:32]}"
         path = cache_folder("effects") / f"{name}.{numba_version()}.json"
-        made = _loaded(kept(path) or prebuilt.find("cpu", name) or prebuilt.find("cuda", name))
+        made = _loaded(kept(path) or prebuilt.find("effects", name))
         if made is None:
             made = _read(part.frozen())
             keep(path, _text(made).encode())

@@ -17,7 +17,7 @@ from typing import Any
 
 from frontier import tracing
 from frontier.backends.cuda.compile import ptx
-from frontier.backends.cuda.compile.environment import own, toolchain
+from frontier.backends.cuda.compile.environment import package, toolchain
 from frontier.backends.cuda.compile.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
 from frontier.errors import BackendUnavailableError, FrontierError, FunctorError
@@ -41,7 +41,7 @@ def name_of(program: CudaProgram, bounds: tuple[int, int]) -> str:
     """A name that says all that the PTX of a program depends on, but the device."""
     key = hashlib.sha256()
     scalars = program.layout.of_kind("scalar")  # parameters
-    for part in (text(program), scalars, own(), bounds):
+    for part in (text(program), scalars, package(), bounds):
         key.update(str(part).encode())
     for fn, name in program.functors.items():
         key.update(f"{name}{program.captured(fn).fingerprint}".encode())
@@ -86,7 +86,7 @@ def is_made(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int
     """Whether the machine code of a program is in memory or on disk, or the package brings its PTX."""
     name = name_of(program, bounds)
     ready = (name, capability) in _binaries or is_kept(_path_of(name, capability))
-    return ready or (capability >= OLDEST and prebuilt.has("cuda", name))
+    return ready or (capability >= OLDEST and prebuilt.brings("cuda", name))
 
 
 def machine_code(

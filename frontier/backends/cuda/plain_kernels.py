@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.compile import ptx
-from frontier.backends.cuda.compile.environment import own
+from frontier.backends.cuda.compile.environment import package
 from frontier.backends.cuda.compiler import machine_code
 from frontier.backends.cuda.launch import address_of
 from frontier.memory import detection
@@ -75,7 +75,7 @@ class PlainKernel:
         assert found is not None
         assert found.origin is not None
         key = hashlib.sha256(Path(found.origin).read_bytes())
-        key.update(str((own(), self.name, self.kinds, BOUNDS)).encode())
+        key.update(str((package(), self.name, self.kinds, BOUNDS)).encode())
         name = f"plain_{self.name}_{key.hexdigest()[:32]}"
         with _lock:
             return machine_code(name, self.name.replace("_", " "), capability, lambda of: apart(lambda: self.ptx(of)))

@@ -16,7 +16,7 @@ import numpy as np
 from frontier.memory import nvidia
 from frontier.native.jit import version_of
 
-__all__ = ["own", "sources", "toolchain"]
+__all__ = ["package", "sources", "toolchain"]
 
 #: Folders with files that may affect machine code.
 FOLDERS = ("backends", "compile", "distributed/devices", "functors", "memory", "system")
@@ -35,7 +35,7 @@ def sources() -> list[Path]:
 
 
 @cache
-def own() -> str:
+def package() -> str:
     """Return what PTX depends on besides its program: Frontier itself, and Python, whose bytecode functors are."""
     import frontier
 
