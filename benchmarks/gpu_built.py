@@ -23,7 +23,7 @@ import numpy as np
 import frontier as fr
 from frontier.memory.arrays import to_host
 
-__all__ = ["SYSTEMS", "System", "Told", "run", "write"]
+__all__ = ["SYSTEMS", "Outcome", "System", "run", "write"]
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ SYSTEMS = {
 
 
 @dataclass
-class Told:
-    """What a program has told of a variant of a task."""
+class Outcome:
+    """What a program has printed of a variant of a task."""
 
     task: str
     variant: str
@@ -90,7 +90,7 @@ def write(g: fr.Graph, folder: Path) -> None:
 def run(
     program: Path, folder: Path, order: str, tasks: Sequence[str], sources: Sequence[int],
     calls: int, seconds: float, limit: float, **more: str,
-) -> list[Told]:  # fmt: skip
+) -> list[Outcome]:  # fmt: skip
     """What a program tells of some tasks, about a graph in a folder; results lie in a folder there, by its name.
 
     Parameters
@@ -106,7 +106,7 @@ def run(
     """
     results = folder / program.name
     results.mkdir(exist_ok=True)
-    found: list[Told] = []
+    found: list[Outcome] = []
     left = list(tasks)
     while left:
         words = [str(program), str(folder), order, str(calls), str(seconds), ",".join(left), *map(str, sources)]
@@ -114,7 +114,7 @@ def run(
         for line in _lines(words, results, limit, more):
             kind, *rest = line.split(maxsplit=2) or [""]
             if kind == "begin":
-                found.append(Told(rest[0], rest[1], results / f"{rest[0]}-{rest[1]}"))
+                found.append(Outcome(rest[0], rest[1], results / f"{rest[0]}-{rest[1]}"))
             elif kind == "time":
                 found[-1].times.append(float(rest[0]))
             elif kind == "number":
@@ -127,7 +127,7 @@ def run(
             return found
         reason = "; ".join(last) or "it ended"
         if len(found) == before:  # it has not even begun
-            return [*found, *(Told(task, "", results, error=reason) for task in left)]
+            return [*found, *(Outcome(task, "", results, error=reason) for task in left)]
         found[-1].error = reason
         found[-1].times.clear()
         left = left[left.index(found[-1].task) + 1 :]

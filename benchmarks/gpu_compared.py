@@ -13,7 +13,7 @@ import numpy as np
 
 import frontier as fr
 from benchmarks.devices import Array
-from benchmarks.gpu_built import Told
+from benchmarks.gpu_built import Outcome
 from benchmarks.gpu_properties import Properties
 
 __all__ = ["compared"]
@@ -25,7 +25,7 @@ DTYPES = {"sssp": np.float32, "pagerank": np.float32, "bc": np.float32, "mis": n
 IN = 0xFE  # as ECL marks the vertices of an independent set
 
 
-def compared(checker: Properties, told: Told, right: Any, original: Array | None) -> tuple[str, float | None]:
+def compared(checker: Properties, outcome: Outcome, right: Any, original: Array | None) -> tuple[str, float | None]:
     """What is wrong with a result of another system, and what of it may differ: colours, vertices, modularity.
 
     Parameters
@@ -35,21 +35,21 @@ def compared(checker: Properties, told: Told, right: Any, original: Array | None
     original : array or None
         The ids of the vertices in the order in which the other system has them, if it is not the same.
     """
-    if "corners" in told.numbers:
-        return _some(abs(int(told.numbers["corners"]) - 3 * right.count), "triangles at vertices differ"), None
-    if "weight" in told.numbers:
-        return _forest(told.numbers, right), None
+    if "corners" in outcome.numbers:
+        return _some(abs(int(outcome.numbers["corners"]) - 3 * right.count), "triangles at vertices differ"), None
+    if "weight" in outcome.numbers:
+        return _forest(outcome.numbers, right), None
     xp = checker.xp
-    x = xp.asarray(told.array(DTYPES.get(told.task, np.int32)))
+    x = xp.asarray(outcome.array(DTYPES.get(outcome.task, np.int32)))
     if len(x) == 2 * checker.n:  # pairs of a label
         x = x[::2]
     if original is not None:
         y = xp.empty_like(x)
         y[original] = x
         x = y
-    if told.task in ("color", "mis", "louvain"):
-        return _free(checker, told.task, x)
-    return EQUAL[told.task](xp, x, right), None
+    if outcome.task in ("color", "mis", "louvain"):
+        return _free(checker, outcome.task, x)
+    return EQUAL[outcome.task](xp, x, right), None
 
 
 def _some(count: int, what: str) -> str:

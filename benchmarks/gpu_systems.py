@@ -25,7 +25,7 @@ import numpy as np
 import frontier as fr
 from benchmarks import gpu_graphs, gpu_properties
 from benchmarks.devices import Array, Host, open_device
-from benchmarks.gpu_built import SYSTEMS, Told, run, write
+from benchmarks.gpu_built import SYSTEMS, Outcome, run, write
 from benchmarks.gpu_compared import compared
 from benchmarks.graphs import Missing
 from benchmarks.measurement import Measurement
@@ -108,21 +108,22 @@ class Bench:
 
     # -- other systems ---------------------------------------------------------------------
 
-    def others(self, system: str, program: Path) -> list[Told]:
+    def others(self, system: str, program: Path) -> list[Outcome]:
         """What a system computes."""
         known, given = SYSTEMS[system], self.given
         tasks = [task for task in given.only if task in known.tasks]
         plans = [(order, [task for task in tasks if task != "scc"]) for order in known.orders]
         plans.append(("directed", [task for task in tasks if task == "scc"]))
         limits = (given.calls, 20.0, given.long) if known.slow else (given.calls, given.seconds, given.limit)
-        found: list[Told] = []
+        found: list[Outcome] = []
         for order, wanted in plans:
             if wanted and given.left() > 0:
                 sources, word = self.written(order), "sorted" if order == "sorted" else "plain"
                 kept = str(program.with_name(f"{self.name}.order"))  # by BLEST
                 found += run(program, self.files / order, word, wanted, sources, *limits, BLEST_ORDER=kept)
-        for told in found:
-            print(f"  {system}, {told.task} {told.variant}: {told.error or f'{told.ms:.4g} ms'}", flush=True)
+        for outcome in found:
+            said = outcome.error or f"{outcome.ms:.4g} ms"
+            print(f"  {system}, {outcome.task} {outcome.variant}: {said}", flush=True)
         return found
 
     def written(self, order: str) -> list[int]:
@@ -178,7 +179,7 @@ class Bench:
 
     # -- the table -------------------------------------------------------------------------
 
-    def rows(self, name: str, found: dict[str, list[Told]]) -> Iterator[dict[str, Any]]:
+    def rows(self, name: str, found: dict[str, list[Outcome]]) -> Iterator[dict[str, Any]]:
         """The rows of a task."""
         task, notes, best = TASKS[name], [], float("inf")
         right: Any = None
@@ -191,18 +192,18 @@ class Bench:
             other["Frontier"] = float(right.modularity if name == "louvain" else right.count)
         if name == "pagerank":
             right = fr.pagerank(self.fresh(name), tolerance=1e-10)
-        for system, told in ((s, t) for s, each in found.items() for t in sorted(each, key=lambda t: t.ms)):
-            if told.task != name:
+        for system, outcome in ((s, t) for s, each in found.items() for t in sorted(each, key=lambda t: t.ms)):
+            if outcome.task != name:
                 continue
-            original = self.original if "sorted" in told.file.parts else None
-            failed = told.error or "" if told.times else told.error or "no time"
-            wrong_there, quality = (failed, None) if failed else compared(self.checker, told, right, original)
+            original = self.original if "sorted" in outcome.file.parts else None
+            failed = outcome.error or "" if outcome.times else outcome.error or "no time"
+            wrong_there, quality = (failed, None) if failed else compared(self.checker, outcome, right, original)
             if wrong_there:
-                notes.append(f"{system} {told.variant}: {wrong_there}"[:160])
+                notes.append(f"{system} {outcome.variant}: {wrong_there}"[:160])
             elif system not in row:
-                row[system], other[system] = told.ms, quality
-                notes.append(f"{system} {told.variant}")
-                best = min(best, told.ms)
+                row[system], other[system] = outcome.ms, quality
+                notes.append(f"{system} {outcome.variant}")
+                best = min(best, outcome.ms)
         if best < float("inf"):
             row.update({ratio: best / row[kind] for ratio, kind in zip(RATIOS, KINDS, strict=True)})
         yield {**row, NOTES: "; ".join(notes)}
@@ -216,7 +217,7 @@ def measure(name: str, device: Host, given: argparse.Namespace) -> Iterator[dict
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as files:
         bench = Bench(name, device, Path(files), given)
         print(f"{bench.made}; {given.left():.0f} s left", flush=True)
-        found: dict[str, list[Told]] = {}
+        found: dict[str, list[Outcome]] = {}
         for system, program in given.programs.items():
             device.free()
             if not SYSTEMS[system].slow or name in given.small:

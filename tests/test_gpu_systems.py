@@ -13,7 +13,7 @@ import pytest
 
 import frontier as fr
 from benchmarks import gpu_systems
-from benchmarks.gpu_built import Told, run, write
+from benchmarks.gpu_built import Outcome, run, write
 from benchmarks.gpu_compared import compared
 from benchmarks.gpu_properties import Properties
 from benchmarks.measurement import Measurement
@@ -128,14 +128,14 @@ def test_wrong_results_are_found(tmp_path: Path, task: str, values: list[float],
         "bfs": fr.bfs(g, 0), "sssp": fr.sssp(g, 0, dtype="float32"), "pagerank": fr.pagerank(g, tolerance=1e-10),
         "bc": fr.betweenness(g, sources=[0]), "cc": fr.connected_components(g), "triangles": fr.triangles(g),
     }.get(task)  # fmt: skip
-    told = Told(task, "plain", tmp_path / "result")
-    np.array(values, dtype).tofile(told.file)
-    wrong, _ = compared(Properties(np, g), told, right, None)
+    outcome = Outcome(task, "plain", tmp_path / "result")
+    np.array(values, dtype).tofile(outcome.file)
+    wrong, _ = compared(Properties(np, g), outcome, right, None)
     if task == "sssp":  # the only right one
         assert wrong == ""
         values[2] = 3
-        np.array(values, dtype).tofile(told.file)
-        wrong, _ = compared(Properties(np, g), told, right, None)
+        np.array(values, dtype).tofile(outcome.file)
+        wrong, _ = compared(Properties(np, g), outcome, right, None)
     if task == "bc":  # in proportion to the right one, which has half of that
         assert wrong == ""
         return
@@ -148,5 +148,5 @@ def test_forests_by_their_numbers() -> None:
         ({"weight": 100.0, "edges": 7.0}, True), ({"weight": 100.05}, True), ({"weight": 101.0}, False),
         ({"weight": 100.0, "edges": 6.0}, False), ({"weight": 100.05, "edges": 7.0}, False),
     ):  # fmt: skip
-        told = Told("mst", "plain", Path("none"), numbers=numbers)
-        assert (compared(None, told, right, None)[0] == "") == fine  # type: ignore[arg-type]
+        outcome = Outcome("mst", "plain", Path("none"), numbers=numbers)
+        assert (compared(None, outcome, right, None)[0] == "") == fine  # type: ignore[arg-type]

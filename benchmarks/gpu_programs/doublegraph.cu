@@ -53,9 +53,9 @@ static void run(Work& work) {
             size_t iterations = 0;
             work.measure(task, variant, false, floats, bytes, [&](int) {
                 return work.timed([&] {
-                    auto told = seg ? aai::pagerank_seg(columns, floats, nullptr, 0.85f, 1e-6f, 1000, nullptr)
+                    auto outcome = seg ? aai::pagerank_seg(columns, floats, nullptr, 0.85f, 1e-6f, 1000, nullptr)
                                     : aai::pagerank(columns, floats, nullptr, 0.85f, 1e-6f, 1000, nullptr);
-                    iterations = told.iterations;
+                    iterations = outcome.iterations;
                 });
             });
             printf("number iterations %zu\n", iterations);

@@ -24,7 +24,7 @@ static Rows* rows;
 static std::vector<int> whole;  // the weights as integers
 static int* d_whole;
 static std::vector<void*> taken;
-static float told = -1;
+static float milliseconds = -1;
 
 static ECLgraph given(const char*) {
     ECLgraph g;
@@ -46,7 +46,7 @@ static cudaError_t take(T** made, size_t bytes) {
 static cudaError_t give(void*) { return cudaSuccess; }  // all of it is given back after the call
 
 static cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-    if (kind == cudaMemcpyDeviceToHost && told >= 0) throw Found{from, bytes};
+    if (kind == cudaMemcpyDeviceToHost && milliseconds >= 0) throw Found{from, bytes};
     const void* there = from == rows->offsets ? rows->d_offsets : from == rows->targets ? rows->d_targets : nullptr;
     if (!whole.empty() && from == whole.data()) there = d_whole;
     if (kind == cudaMemcpyHostToDevice && there) return cudaMemcpy(to, there, bytes, cudaMemcpyDeviceToDevice);
@@ -56,7 +56,7 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind
 // Programs say how long they took: "compute time: %.9f s", "runtime: ..." or "Dev+: ...".
 static void hear(const char* format, double seconds) {
     for (const char* start : {"compute time: ", "runtime: ", "Dev%c: "})
-        if (!strncmp(format, start, strlen(start))) told = 1000 * seconds;
+        if (!strncmp(format, start, strlen(start))) milliseconds = 1000 * seconds;
 }
 
 // In place of printf, which kernels call, too.
@@ -126,7 +126,7 @@ static void run(Work& work) {
         bool kept = false;
         work.measure(task, "plain", false, nullptr, 0, [&](int) {
             int none = 0;
-            told = -1;
+            milliseconds = -1;
             must(cudaMemcpyToSymbol(colouring::wlsize, &none, sizeof none));
             must(cudaDeviceSynchronize());
             try {
@@ -138,7 +138,7 @@ static void run(Work& work) {
             }
             for (void* each : taken) must(cudaFree(each));
             taken.clear();
-            return told;
+            return milliseconds;
         });
     }
 }
