@@ -122,9 +122,10 @@ def test_no_functor_is_blamed_for_a_toolkit_that_is_not_there(monkeypatch: pytes
         raise AssertionError
 
     monkeypatch.setattr(compiler, "ptx_of", missing)
-    program = SimpleNamespace(steps={"Compute(f)": None})
+    monkeypatch.setattr(compiler, "name_of", lambda *_: "kernel_of_nothing")
+    program = SimpleNamespace(steps={"Compute(f)": None}, title="Compute(f)")
     with pytest.raises(fr.BackendUnavailableError, match="there is none"):
-        compiler._machine_code(cast("CudaProgram", program), (9, 0), (1024, 1), blame)
+        compiler.binary(cast("CudaProgram", program), (9, 0), (1024, 1), blame)
 
 
 def test_libdevice_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -59,8 +59,7 @@ def linked(name: str, make: Callable[[], tuple[Any, str, str]], keeping: bool = 
         Whether it may be kept, if numba says so too.
     """
     path = _path_of(name)
-    content = kept(path) if keeping else None
-    if content is None and keeping and (brought := _brought(name)) is not None:
+    if keeping and not is_kept(path) and (brought := _brought(name)) is not None:
         return brought
     with once(path):
         content = kept(path) if keeping else None
