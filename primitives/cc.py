@@ -359,8 +359,9 @@ def _program(g: fr.Graph, method: str = "afforest") -> type[fr.Enactor]:
         return Hooking
     if not g.symmetric:
         return AfforestDirected
-    there = g.placement.edges is None and not g.placement.massively_parallel
-    return AfforestOfShortLists if there and g.traits.short_lists and g.num_vertices >= LARGE else Afforest
+    short = g.traits.short_lists and g.num_vertices >= LARGE
+    plain = g.placement.edges is None and not g.placement.massively_parallel
+    return AfforestOfShortLists if short and plain else Afforest
 
 
 def _plan(g: fr.Graph) -> Plan:

@@ -209,7 +209,10 @@ def main() -> int:
     """The exit status."""
     with tempfile.TemporaryDirectory() as name:
         try:
-            check(Path(name), Path(sys.argv[1]) if sys.argv[1:] else None)
+            archives = Path(sys.argv[1]) if sys.argv[1:] else None
+            if archives is not None and not any(archives.glob("*.zip")):
+                raise Failed(f"{archives}: no archives that tools/prebuild.py has made")
+            check(Path(name), archives)
         except Failed as failed:
             print(failed)
             return 1

@@ -38,7 +38,9 @@ def main(given: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         parser.error("archives are made on Linux on x86-64")
-    names, target = options.primitives or [*registry.primitives()], options.backend
+    if unknown := {*options.primitives} - {*registry.primitives()}:
+        parser.error(f"no primitives: {', '.join(sorted(unknown))}")
+    names, target, archives = options.primitives or [*registry.primitives()], options.backend, options.folder.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "ptx").mkdir()
@@ -48,14 +50,17 @@ def main(given: list[str] | None = None) -> int:
             print(f"{each.primitive:24} {each.error or f'{each.compile_seconds:.1f} s'}")
         if any(each.error for each in found):
             return 1
-        options.folder.mkdir(exist_ok=True)
-        write(options.folder / prebuilt.archive_of(target).name, [*folder.glob("cpu/*.code"), *folder.glob("ptx/*")])
-        write(options.folder / prebuilt.archive_of("effects").name, folder.glob("effects/*.json"))
+        archives.mkdir(parents=True, exist_ok=True)
+        write(archives / prebuilt.archive_of(target).name, [*folder.glob("cpu/*.code"), *folder.glob("ptx/*")])
+        write(archives / prebuilt.archive_of("effects").name, folder.glob("effects/*.json"))
+        os.chdir(archives)  # a folder in which one is cannot be removed everywhere
     return 0
 
 
 def set_environment(folder: Path, more: dict[str, str]) -> None:
     """Let processes that are started use an empty cache, and no settings but these."""
+    if "numba" in sys.modules:
+        raise RuntimeError("numba has read its settings already")
     for name in [each for each in os.environ if each.startswith(("NUMBA_", "FRONTIER_"))]:
         del os.environ[name]
     os.environ |= {**more, "FRONTIER_CACHE_DIR": str(folder)}

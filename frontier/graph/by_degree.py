@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MORE_LINES", "STEPS", "ByDegree", "arrays_by_degree", "by_degree", "has_by_degree", "pays", "share_of_steps",
-    "times_as_many_lines",
 ]  # fmt: skip
 
-#: What a graph keeps of :func:`share_of_steps` and of :func:`times_as_many_lines`.
+#: What a graph keeps of :func:`share_of_steps`, and of how many more lines of fields its own lists lead to.
 STEPS = "share of vertices of another degree than the next one"
 MORE_LINES = {edges: f"lines by degree, {edges}" for edges in ("out", "in")}
 
@@ -97,7 +96,10 @@ def pays(g: Graph, edges: str) -> bool:
         return False
     if traits.short_lists and not g.placement.massively_parallel:
         return share_of_steps(g) >= DIFFER
-    return traits.max_degree >= HUBS * traits.mean_degree and times_as_many_lines(g, edges) >= LINES
+    if traits.max_degree < HUBS * traits.mean_degree:
+        return False
+    times: float = g.cached(MORE_LINES[edges], lambda: _times_as_many_lines(g, edges))
+    return times >= LINES
 
 
 def share_of_steps(g: Graph) -> float:
@@ -106,18 +108,13 @@ def share_of_steps(g: Graph) -> float:
     return share
 
 
-def times_as_many_lines(g: Graph, edges: str) -> float:
-    """How many times as many lines of fields stretches of lists lead to as in the copy; 0 if it would be the same."""
-    times: float = g.cached(MORE_LINES[edges], lambda: _times_as_many_lines(g, edges))
-    return times
-
-
 def _differing(g: Graph) -> float:
     degree = g.out_degree
     return float((degree[1:] != degree[:-1]).mean())
 
 
 def _times_as_many_lines(g: Graph, edges: str) -> float:
+    """How many times as many lines stretches of lists lead to as they do in the copy; 0 if it would be the same."""
     from frontier.graph.build_arrays import argsort
 
     xp, degree = g.placement.memory.xp, g.out_degree
